@@ -35,6 +35,8 @@ pub struct RemovalPlan<'a, E: StoredValue>(pub(crate) Plan<'a, E>);
 impl<E: StoredValue> WordMap<E> {
     /// Plans a store over a range, whatever is there.
     ///
+    /// Cost: O(log n) for n entries.
+    ///
     /// # Errors
     /// There is no memory for the nodes that it takes; nothing has changed then.
     #[doc(alias = "mas_preallocate")]
@@ -43,6 +45,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Plans the removal of everything in a range.
+    ///
+    /// Cost: O(log n) for n entries.
     ///
     /// # Errors
     /// As for [`plan_store`](Self::plan_store).
@@ -59,12 +63,16 @@ impl<E: StoredValue> WordMap<E> {
 
 impl<E: StoredValue> Plan<'_, E> {
     /// The nodes that the store takes.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.plan.need.nodes() as u64
     }
 
     /// Stores the value.
+    ///
+    /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
     #[doc(alias = "mas_store_prealloc")]
     pub fn commit(mut self, value: E) {
         self.map.commit(&mut self.plan, Some(value));
@@ -73,18 +81,24 @@ impl<E: StoredValue> Plan<'_, E> {
 
 impl<E: StoredValue> RemovalPlan<'_, E> {
     /// The nodes that the removal takes.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.0.nodes()
     }
 
     /// The gap that there will be, whole: the range, and the gaps on either side of it.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn gap(&self) -> Span {
         if self.0.plan.is_rootless() { Span::ALL } else { self.0.plan.span }
     }
 
     /// Removes what is there.
+    ///
+    /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
     pub fn commit(mut self) {
         self.0.map.commit(&mut self.0.plan, None);
     }

@@ -16,18 +16,24 @@ pub struct Request {
 
 impl Request {
     /// So many indexes, anywhere.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn new(size: u64) -> Self {
         Self { size, align: Align::ONE, window: Span::ALL }
     }
 
     /// Starting at a multiple of `align`.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn align(self, align: Align) -> Self {
         Self { align, ..self }
     }
 
     /// All of them within the window.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn window(self, window: Span) -> Self {
         Self { window, ..self }
@@ -37,8 +43,10 @@ impl Request {
 impl<E: StoredValue> WordMap<E> {
     /// The lowest place that is free and fits a request.
     ///
-    /// Cost: a walk down the tree, or two where the window cuts a gap. With an alignment, every gap on the way that is long
-    /// enough and misaligned is looked at: linear in their number.
+    /// Cost: O(log n) for n entries without an alignment: a walk down the tree, and one more for each end of the window that
+    /// cuts a gap. With an alignment, every gap that is long enough and misaligned is looked at, each time: O(n), worst case
+    /// and amortized. Where callers choose alignments, round sizes and places to the largest one, or use the `AddressSpace` of
+    /// `freehold-kva`, which knows the longest aligned part of gaps.
     ///
     /// # Errors
     /// Nothing is asked for, or more than the window has, or there is no such place.
@@ -48,6 +56,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// The highest place that is free and fits a request.
+    ///
+    /// Cost: as for [`lowest_gap`](Self::lowest_gap).
     ///
     /// # Errors
     /// As for [`lowest_gap`](Self::lowest_gap).
@@ -64,10 +74,14 @@ impl<E: StoredValue> WordMap<E> {
         if u128::from(size) > window.size_bytes() {
             return Err(AllocError::TooLarge);
         }
-        self.tree.find_gap(&CheckedRequest { direction, size, align, window }).ok_or(AllocError::NoSpace)
+        self.tree
+            .find_gap(&CheckedRequest { direction, size, align, window }, &mut ())
+            .ok_or(AllocError::NoSpace)
     }
 
     /// Stores a value in the lowest place that is free and fits; returns its indexes.
+    ///
+    /// Cost: that of [`lowest_gap`](Self::lowest_gap) and of [`store`](Self::store).
     ///
     /// # Errors
     /// As for [`lowest_gap`](Self::lowest_gap), or there is no memory for another node; the value comes back.
@@ -78,6 +92,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Stores a value in the highest place that is free and fits; returns its indexes.
+    ///
+    /// Cost: that of [`lowest_gap`](Self::lowest_gap) and of [`store`](Self::store).
     ///
     /// # Errors
     /// As for [`alloc_lowest`](Self::alloc_lowest).
@@ -105,6 +121,8 @@ impl<E: StoredValue> WordMap<E> {
     /// Stores a value at the lowest free index from `*next` on, or, if there is none in the window, from the window's
     /// start. `*next` is behind it then; at the last index of all, 0. Returns the index, and whether the search began
     /// anew.
+    ///
+    /// Cost: that of two searches without alignment and of [`store`](Self::store): O(log n) for n entries.
     ///
     /// # Errors
     /// As for [`alloc_lowest`](Self::alloc_lowest); `*next` stays.

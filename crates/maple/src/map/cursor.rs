@@ -61,6 +61,8 @@ pub struct CursorMut<'a, E: StoredValue> {
 
 impl<E: StoredValue> WordMap<E> {
     /// A cursor on the entry or the gap that an index is in.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "MA_STATE")]
     #[must_use]
     pub fn cursor(&self, index: u64) -> Cursor<'_, E> {
@@ -68,6 +70,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// A cursor that can change the map, on the entry or the gap that an index is in.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "MA_STATE")]
     #[must_use]
     pub fn cursor_mut(&mut self, index: u64) -> CursorMut<'_, E> {
@@ -86,48 +90,64 @@ impl<E: StoredValue> Clone for Cursor<'_, E> {
 macro_rules! moves {
     ($life:lifetime) => {
         /// The indexes of the entry or the gap that it is on, whole.
+        ///
+        /// Cost: constant.
         #[must_use]
         pub fn span(&self) -> Span {
             self.place.slot.span
         }
 
         /// The value of the entry that it is on; none on a gap.
+        ///
+        /// Cost: constant.
         #[must_use]
         pub fn value(&self) -> Option<E::Ref<$life>> {
             self.place.slot.entry.map(|word| self.map.borrow(word))
         }
 
         /// Both.
+        ///
+        /// Cost: constant.
         #[must_use]
         pub fn slot(&self) -> (Span, Option<E::Ref<$life>>) {
             (self.span(), self.value())
         }
 
         /// Goes to the entry or the gap that an index is in.
+        ///
+        /// Cost: O(log n) for n entries, worst case and amortized.
         #[doc(alias = "mas_walk")]
         pub fn seek(&mut self, index: u64) {
             self.place = self.map.tree.pos_of(index);
         }
 
         /// Goes to the next entry or gap. False if there is none; it stays then.
+        ///
+        /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[doc(alias = "mas_next_range")]
         pub fn move_next(&mut self) -> bool {
             self.map.tree.step(&mut self.place, Direction::Up)
         }
 
         /// Goes to the entry or gap before. False if there is none; it stays then.
+        ///
+        /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[doc(alias = "mas_prev_range")]
         pub fn move_prev(&mut self) -> bool {
             self.map.tree.step(&mut self.place, Direction::Down)
         }
 
         /// Goes to the next entry, past a gap if there is one. None if there is no entry; it stays then.
+        ///
+        /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[doc(alias = "mas_next")]
         pub fn next_entry(&mut self) -> Option<(Span, E::Ref<$life>)> {
             self.map.tree.step_to_entry(&mut self.place, Direction::Up).then(|| self.on_entry())
         }
 
         /// Goes to the entry before, past a gap if there is one. None if there is no entry; it stays then.
+        ///
+        /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[doc(alias = "mas_prev")]
         pub fn prev_entry(&mut self) -> Option<(Span, E::Ref<$life>)> {
             self.map.tree.step_to_entry(&mut self.place, Direction::Down).then(|| self.on_entry())
@@ -139,12 +159,16 @@ macro_rules! moves {
         }
 
         /// What [`move_next`](Self::move_next) would go to.
+        ///
+        /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[must_use]
         pub fn peek_next(&self) -> Option<(Span, Option<E::Ref<$life>>)> {
             self.span().last().checked_add(1).map(|index| self.map.slot_at(index))
         }
 
         /// What [`move_prev`](Self::move_prev) would go to.
+        ///
+        /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[must_use]
         pub fn peek_prev(&self) -> Option<(Span, Option<E::Ref<$life>>)> {
             self.span().first().checked_sub(1).map(|index| self.map.slot_at(index))
@@ -173,6 +197,8 @@ impl<E: StoredValue> CursorMut<'_, E> {
     moves!('_);
 
     /// The map that it is in.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn map(&self) -> &WordMap<E> {
         self.map
@@ -180,6 +206,8 @@ impl<E: StoredValue> CursorMut<'_, E> {
 
     /// Stores a value over a range, whatever is there, and goes to the new entry. The range may be anywhere; where it
     /// begins in the slot that the cursor is on, it need not be looked for.
+    ///
+    /// Cost: as for [`WordMap::store`].
     ///
     /// # Errors
     /// There is no memory for another node; nothing has changed then, the cursor is where it was, and the value comes
@@ -203,6 +231,8 @@ impl<E: StoredValue> CursorMut<'_, E> {
 
     /// Stores a value over a range that is free, and goes to the new entry.
     ///
+    /// Cost: as for [`WordMap::insert`].
+    ///
     /// # Errors
     /// The range overlaps an entry, or there is no memory for another node; nothing has changed then, the cursor is
     /// where it was, and the value comes back.
@@ -214,6 +244,8 @@ impl<E: StoredValue> CursorMut<'_, E> {
 
     /// Removes the entry that it is on, whole; it is on the gap then that the entry is part of. None on a gap. Never
     /// takes memory.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mas_erase")]
     pub fn erase(&mut self) -> Option<(Span, E)> {
         self.place.slot.entry?;

@@ -8,7 +8,7 @@ use core::alloc::Layout;
 impl<E: StoredValue> WordMap<E> {
     /// A map with the same entries, each value a second one of the same ([`StoredValue::split`]).
     ///
-    /// Cost: the nodes are copied as they are, and each word is split, unless that is a copy, too. All memory is asked
+    /// Cost: O(n) for n entries. The nodes are copied as they are, and each word is split, unless that is a copy, too. All memory is asked
     /// for before the first word is. Should a split panic, the values that were split are leaked, and the map itself is
     /// untouched.
     ///

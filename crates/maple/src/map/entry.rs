@@ -30,6 +30,8 @@ pub struct VacantEntry<'a, E: StoredValue> {
 impl<E: StoredValue> WordMap<E> {
     /// The entry or the gap that an index is in, to be changed there.
     ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    ///
     /// ```
     /// use freehold_maple::WordMap;
     /// use freehold_maple::word_map::Entry;
@@ -56,18 +58,24 @@ impl<E: StoredValue> WordMap<E> {
 
 impl<E: StoredValue> OccupiedEntry<'_, E> {
     /// Its indexes.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.place.slot.span
     }
 
     /// Its value.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn get(&self) -> E::Ref<'_> {
         self.map.borrow(self.word)
     }
 
     /// Puts another value in the place of its own, which is returned. Never takes memory.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     pub fn replace(&mut self, value: E) -> E {
         // The same slots with the same indexes: the place stays good.
         let mut plan = self.map.tree.plan_at(&self.place.path, self.span(), true);
@@ -77,6 +85,8 @@ impl<E: StoredValue> OccupiedEntry<'_, E> {
     }
 
     /// Removes the entry. Never takes memory.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     pub fn remove(self) -> (Span, E) {
         let span = self.span();
         (span, self.map.erase_at(&self.place.path, span))
@@ -85,12 +95,16 @@ impl<E: StoredValue> OccupiedEntry<'_, E> {
 
 impl<E: StoredValue> VacantEntry<'_, E> {
     /// The gap, whole.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn gap(&self) -> Span {
         self.place.slot.span
     }
 
     /// Stores a value over a range that is free: one in the gap, to be put where the gap was found.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     ///
     /// # Errors
     /// The range reaches out of the gap and overlaps an entry there, or there is no memory for another node; nothing

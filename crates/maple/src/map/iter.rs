@@ -17,7 +17,7 @@ pub struct Iter<'a, E: StoredValue> {
 impl<'a, E: StoredValue> Iterator for Iter<'a, E> {
     type Item = (Span, E::Ref<'a>);
 
-    #[inline]
+    #[inline(always)] // 36 instructions an entry, 73 without: `freehold bench maple --workload iterate-two --instructions`
     fn next(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next()?;
         Some((span, self.map.borrow(word)))
@@ -76,6 +76,9 @@ impl fmt::Debug for Gaps<'_> {
 
 impl<E: StoredValue> WordMap<E> {
     /// All entries, ascending.
+    ///
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
+    /// in eight at most. From the back, each leaf costs O(log n).
     #[doc(alias = "mas_for_each")]
     #[inline] // Else the iterator has a place in memory, and every step goes there.
     #[must_use]
@@ -85,6 +88,9 @@ impl<E: StoredValue> WordMap<E> {
 
     /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond them. Bounds
     /// that are empty or upside down have none.
+    ///
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
+    /// in eight at most. From the back, each leaf costs O(log n).
     #[inline]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E> {
@@ -92,24 +98,33 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
+    ///
+    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and for
+    /// all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
         Gaps(Slots::new(&self.tree, Span::from_bounds(&bounds)))
     }
 
     /// Whether no index within the bounds is in an entry.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
     pub fn is_free(&self, bounds: impl RangeBounds<u64>) -> bool {
         self.range(bounds).next().is_none()
     }
 
     /// The entry with the lowest indexes.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
     pub fn first(&self) -> Option<(Span, E::Ref<'_>)> {
         self.iter().next()
     }
 
     /// The entry with the highest indexes.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
     pub fn last(&self) -> Option<(Span, E::Ref<'_>)> {
         self.iter().next_back()

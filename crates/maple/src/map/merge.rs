@@ -10,7 +10,7 @@ impl<E: StoredValue> WordMap<E> {
     /// Makes one entry of each run of equal entries that touch. Returns how many entries fewer there are. Of each
     /// run the first value stays. Never takes memory.
     ///
-    /// Cost: one pass over the slots, and one way down for each run.
+    /// Cost: O(n) for n entries, and O(log n) for each run that is merged.
     ///
     /// ```
     /// # use freehold_maple::WordMap;
@@ -34,12 +34,16 @@ impl<E: StoredValue> WordMap<E> {
     /// that may join it.
     ///
     /// Should `same` or a value's drop panic, the runs so far are merged and the others are not.
+    ///
+    /// Cost: O(n) for n entries, and O(log n) for each run that is merged.
     pub fn merge_adjacent_by(&mut self, same: impl for<'a> FnMut(E::Ref<'a>, E::Ref<'a>) -> bool) -> u64 {
         self.merge_adjacent_in_by(.., same)
     }
 
     /// [`merge_adjacent`](Self::merge_adjacent) of the entries within the bounds and those that touch these: after a store over a
     /// range, this merges what was stored with its neighbours.
+    ///
+    /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<u64>) -> u64
     where
         for<'a> E::Ref<'a>: PartialEq,
@@ -48,6 +52,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// The same, where `same` says whether two neighbours are equal.
+    ///
+    /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     pub fn merge_adjacent_in_by(
         &mut self,
         bounds: impl RangeBounds<u64>,

@@ -61,8 +61,12 @@ use freehold_units::{Broken, Span};
 /// ```
 ///
 /// # Cost
-/// A look-up, a store and a search for a gap go down a tree whose nodes have 256 bytes, up to 16 children and up to
-/// sixteen entries. Storing takes a node when one overflows; erasing never does.
+/// A look-up, a store and a search for a gap go down a tree whose nodes have 256 or 320 bytes, up to 16 children and up to
+/// sixteen entries. Storing takes a node when one overflows; erasing never does. Memory for nodes comes in pieces of 64, and the
+/// list of pieces, eight bytes each, is copied where it grows: amortized, that is nothing. The first store after a transaction
+/// that was forgotten frees what that removed: O(n). Values that are removed are also dropped.
+///
+/// Methods say their cost for n entries. An iteration or a search that must not be linear goes upwards, and without an alignment.
 pub struct WordMap<E: StoredValue> {
     pub(crate) tree: Tree,
     entries: PhantomData<E>,
@@ -70,6 +74,8 @@ pub struct WordMap<E: StoredValue> {
 
 impl<E: StoredValue> WordMap<E> {
     /// An empty map. It has no memory but its own, and takes none for its first seven entries.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn new() -> Self {
         Self::of_tree(Tree::new(NodeLimits::FULL))
@@ -93,18 +99,24 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// How many entries there are.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.tree.len()
     }
 
     /// Whether there is none.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The value at an index.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mtree_load")]
     #[inline]
     #[must_use]
@@ -113,6 +125,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     ///
     /// ```
     /// use freehold_maple::WordMap;
@@ -132,6 +146,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// The range that an index is in, with its value; without one, the whole gap.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mas_walk")]
     #[must_use]
     pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
@@ -140,25 +156,33 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// The entry that an index is in.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    #[inline]
     #[must_use]
     pub fn entry_at(&self, index: u64) -> Option<(Span, E::Ref<'_>)> {
-        let (span, value) = self.slot_at(index);
-        value.map(|value| (span, value))
+        self.tree.entry_at(index).map(|(span, word)| (span, self.borrow(word)))
     }
 
     /// Levels of the tree: 0 without a node.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn height(&self) -> usize {
         self.tree.height()
     }
 
-    /// Nodes in use, of 256 bytes each.
+    /// Nodes in use: leaves of 256 bytes, and inner nodes of 320.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.tree.nodes().nodes()
     }
 
     /// Nodes taken since the map was made; it never falls. A copy of another map begins with 0.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn nodes_taken(&self) -> u64 {
         self.tree.taken()
@@ -166,6 +190,8 @@ impl<E: StoredValue> WordMap<E> {
 
     /// Bytes of memory that the map holds for nodes, in use or not. The first leaf lies in the map itself and is not
     /// counted: a map of up to seven entries with gaps between them, or fourteen without, holds none.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.tree.bytes()
@@ -173,6 +199,8 @@ impl<E: StoredValue> WordMap<E> {
 
     /// From now on has no more than so many leaves and inner nodes; a store that takes more fails. What is stored
     /// stays, even if it takes more already.
+    ///
+    /// Cost: constant.
     pub fn set_node_limit(&mut self, leaves: usize, inners: usize) {
         self.tree.set_limit(leaves, inners);
     }
@@ -188,6 +216,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Checks every invariant of the tree from scratch.
+    ///
+    /// Cost: O(n) for n entries.
     ///
     /// # Errors
     /// The first that does not hold.

@@ -10,6 +10,8 @@ impl<E: StoredValue> WordMap<E> {
     ///
     /// Should `keep` or a value's drop panic, the entries so far are erased and the others stay.
     ///
+    /// Cost: O(n) for n entries, and O(log n) for each that is erased.
+    ///
     /// ```
     /// # use freehold_maple::WordMap;
     /// # use freehold_units::Span;

@@ -71,7 +71,7 @@ impl<E: StoredValue> Drop for Filling<E> {
 impl<E: StoredValue> WordMap<E> {
     /// A map of entries that come in ascending order and do not overlap; they may touch.
     ///
-    /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
+    /// Cost: O(n) for n entries. Nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
     /// take one leaf of 256 bytes, or eight with gaps between them.
     ///
     /// ```
@@ -111,6 +111,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Stores entries one after the other, each over whatever is there.
+    ///
+    /// Cost: that of [`store`](Self::store) for each entry.
     ///
     /// # Errors
     /// There is no memory for another node. The entry that it is lacking for comes back; those before it stay stored,

@@ -11,7 +11,7 @@ impl<E: StoredValue> WordMap<E> {
     /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
     /// is cut: each map has a part, and the value is split.
     ///
-    /// Cost: the upper part is built anew, entry by entry, and its old nodes are given back.
+    /// Cost: O(log n + m) for m entries above: the upper part is built anew, entry by entry, and its old nodes are given back.
     ///
     /// ```
     /// # use freehold_maple::WordMap;

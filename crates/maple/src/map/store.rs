@@ -11,6 +11,8 @@ use freehold_units::{Rejected, Span};
 impl<E: StoredValue> WordMap<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
     ///
+    /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
+    ///
     /// # Errors
     /// The range is empty, or there is no memory for another node; nothing has changed then, and the value comes back.
     #[doc(alias = "mtree_store_range")]
@@ -52,6 +54,8 @@ impl<E: StoredValue> WordMap<E> {
 
     /// Stores a value over a range that is free.
     ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    ///
     /// # Errors
     /// The range is empty or overlaps an entry, or there is no memory for another node; nothing has changed then, and the
     /// value comes back.
@@ -85,6 +89,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Removes the whole entry that an index is in. Never takes memory.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mtree_erase")]
     #[doc(alias = "mas_erase")]
     #[inline]
@@ -103,6 +109,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
+    ///
+    /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
     ///
     /// # Errors
     /// An entry is cut, so that what is left of it and the gap take more than its node has room for, and there is no memory

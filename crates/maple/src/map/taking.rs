@@ -86,6 +86,8 @@ impl<E: StoredValue> WordMap<E> {
     /// the entry's whole range, the part that stays, and the value so far, and says the value of that part. It is called for
     /// each part that stays, two at most, before anything changes.
     ///
+    /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
+    ///
     /// ```
     /// # use freehold_maple::WordMap;
     /// # use freehold_units::Span;

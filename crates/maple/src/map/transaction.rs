@@ -39,6 +39,8 @@ pub struct Transaction<'a, E: StoredValue> {
 
 impl<E: StoredValue> WordMap<E> {
     /// Begins stores that are made final together.
+    ///
+    /// Cost: constant.
     pub fn transaction(&mut self) -> Transaction<'_, E> {
         self.end_forgotten();
         Transaction { map: self, inserted: Vec::new(), removed: Vec::new(), committed: false }
@@ -53,12 +55,17 @@ impl<E: StoredValue> WordMap<E> {
 
 impl<E: StoredValue> Transaction<'_, E> {
     /// What the map is, with the stores so far.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn map(&self) -> &WordMap<E> {
         self.map
     }
 
     /// Stores a value over a range, whatever is there.
+    ///
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
+    /// node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// There is not enough memory; the stores before stand, and can be committed or dropped.
@@ -74,6 +81,9 @@ impl<E: StoredValue> Transaction<'_, E> {
     }
 
     /// Removes everything in a range.
+    ///
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
+    /// node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`store`](Self::store).
@@ -94,6 +104,8 @@ impl<E: StoredValue> Transaction<'_, E> {
     }
 
     /// Makes the stores final.
+    ///
+    /// Cost: O(m) for m nodes and entries that its stores took and removed.
     pub fn commit(mut self) {
         self.committed = true;
     }

@@ -189,6 +189,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Removes all entries, and keeps the memory for others.
+    ///
+    /// Cost: O(n) for n entries.
     pub fn clear(&mut self) {
         self.end_forgotten();
         let mut all = Subtrees::new();
@@ -298,6 +300,7 @@ impl<'a, V> IterMut<'a, V> {
         Self { numbers, places: places.as_mut_ptr(), len: places.len(), borrowed: PhantomData }
     }
 
+    #[inline]
     fn value(&self, number: u32) -> &'a mut V {
         assert!((number as usize) < self.len, "M8: a number in the tree has a value");
         // SAFETY: the place is among those that are borrowed for `'a`, and this is the only reference to it: a number is in the
@@ -312,6 +315,7 @@ impl<'a, V> IterMut<'a, V> {
 impl<'a, V> Iterator for IterMut<'a, V> {
     type Item = (Span, &'a mut V);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.numbers.next().map(|(span, number)| (span, self.value(number)))
     }

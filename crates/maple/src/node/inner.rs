@@ -1,13 +1,14 @@
 //! An inner node: up to 16 children, the indexes that part them, and the longest gap below each.
 //!
 //! ```text
-//!  byte 0        120   128          192          256
+//!  byte 0        120   128          192          320
 //!  | 15 pivots   | len | 16 numbers | 16 extents |
 //! ```
 //!
 //! Child `i` has the indexes after pivot `i - 1` up to pivot `i`; the first starts and the last ends where the node
 //! does.
-//! (The kernel's node with gaps has ten children in as many bytes: its gaps take eight bytes each, its children too.)
+//! (The kernel's node with gaps has ten children in 256 bytes: its children take eight bytes each, as its gaps do. Gaps of four
+//! bytes are rounded: a search for 2^40 indexes then looks into every leaf that has a gap of 2^40 - 1.)
 
 use super::pivots::{Pivots, SLOTS};
 use super::{Extent, NONE, NodeId, PoolNode};
@@ -25,7 +26,7 @@ pub(crate) struct Inner {
     pub(crate) gaps: [Extent; FANOUT],
 }
 
-const _: () = assert!(size_of::<Inner>() == 256);
+const _: () = assert!(size_of::<Inner>() == 320);
 
 impl PoolNode for Inner {
     const VACANT: Self =

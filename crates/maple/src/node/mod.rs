@@ -1,16 +1,17 @@
-//! The two kinds of node, 256 bytes each, which live in pools.
+//! The two kinds of node, which live in pools: leaves of 256 bytes, inner nodes of 320.
 //!
 //! Nodes do not know their parents, and name their children by number: who works on a tree holds its
 //! [`Path`](crate::tree). All leaves are at the same height.
 
 mod edit;
+mod extent;
 mod inner;
 mod leaf;
 mod pivots;
 mod shape;
 
 pub(crate) use edit::{Edit, Fill, Replace};
-pub(crate) use freehold_units::Extent;
+pub(crate) use extent::Extent;
 pub(crate) use freehold_units::pool::{NO_NODE as NONE, NodeId, NoneInline, Pool, PoolNode, boxed};
 pub(crate) use inner::{Child, FANOUT, Inner};
 pub(crate) use leaf::Leaf;

@@ -136,6 +136,23 @@ impl Shape {
         !below(self.slot_of(index))
     }
 
+    /// The slot's indexes, in a leaf that is child `child` of an inner node with the pivots `parent`. None if they begin or end
+    /// where that node does.
+    #[inline]
+    pub(crate) fn span_below(&self, slot: usize, parent: &Pivots, child: usize) -> Option<Span> {
+        // Every third entry is its leaf's first or last, unpredictably, so use conditional moves.
+        let is_inside = slot > 0;
+        let low = select_unpredictable(is_inside, &self.pivots, parent);
+        let before = select_unpredictable(is_inside, slot, child).checked_sub(1)?;
+        let is_inside = slot + 1 < self.len();
+        let high = select_unpredictable(is_inside, &self.pivots, parent);
+        let last = select_unpredictable(is_inside, slot, child);
+        if !is_inside && child + 1 >= parent.own() as usize {
+            return None;
+        }
+        Span::new(low.pivot(before).wrapping_add(1), high.pivot(last))
+    }
+
     /// The slot's indexes; `whole` are the leaf's.
     #[inline]
     pub(crate) fn span(&self, slot: usize, whole: Span) -> (u64, u64) {

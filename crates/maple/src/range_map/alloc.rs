@@ -8,7 +8,8 @@ use freehold_units::{Rejected, Span};
 impl<V> RangeMap<V> {
     /// The lowest place that is free and fits a request.
     ///
-    /// Cost: as for [`WordMap::lowest_gap`](crate::WordMap::lowest_gap).
+    /// Cost: O(log n) for n entries; with an alignment O(n), where gaps are long enough and misaligned.
+    /// [`WordMap::lowest_gap`](crate::WordMap::lowest_gap) says what to do instead.
     ///
     /// # Errors
     /// Nothing is asked for, or more than the window has, or there is no such place.
@@ -18,6 +19,8 @@ impl<V> RangeMap<V> {
 
     /// The highest place that is free and fits a request.
     ///
+    /// Cost: as for [`lowest_gap`](Self::lowest_gap).
+    ///
     /// # Errors
     /// As for [`lowest_gap`](Self::lowest_gap).
     pub fn highest_gap(&self, request: &Request) -> Result<Span, AllocError> {
@@ -25,6 +28,8 @@ impl<V> RangeMap<V> {
     }
 
     /// Stores a value in the lowest place that is free and fits; returns its indexes.
+    ///
+    /// Cost: that of [`lowest_gap`](Self::lowest_gap) and of [`store`](Self::store).
     ///
     /// ```
     /// use freehold_maple::{RangeMap, Request};
@@ -44,6 +49,8 @@ impl<V> RangeMap<V> {
     }
 
     /// Stores a value in the highest place that is free and fits; returns its indexes.
+    ///
+    /// Cost: that of [`lowest_gap`](Self::lowest_gap) and of [`store`](Self::store).
     ///
     /// # Errors
     /// As for [`alloc_lowest`](Self::alloc_lowest).

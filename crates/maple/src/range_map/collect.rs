@@ -50,7 +50,7 @@ impl<V> IntoIterator for RangeMap<V> {
 impl<V> RangeMap<V> {
     /// A map of entries that come in ascending order and do not overlap; they may touch.
     ///
-    /// Cost: linear; nodes are filled one after the other.
+    /// Cost: O(n) for n entries; nodes are filled one after the other.
     ///
     /// ```
     /// use freehold_maple::{RangeMap, SortedError};

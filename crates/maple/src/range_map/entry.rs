@@ -29,6 +29,8 @@ pub struct VacantEntry<'a, V> {
 impl<V> RangeMap<V> {
     /// The entry or the gap that an index is in, to be changed there.
     ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    ///
     /// ```
     /// use freehold_maple::RangeMap;
     /// use freehold_maple::range_map::Entry;
@@ -53,36 +55,48 @@ impl<V> RangeMap<V> {
 
 impl<'a, V> OccupiedEntry<'a, V> {
     /// Its indexes.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
     /// Its value.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn get(&self) -> &V {
         self.map.values.get(self.number)
     }
 
     /// Its value, to be changed.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn get_mut(&mut self) -> &mut V {
         self.map.values.get_mut(self.number)
     }
 
     /// Its value, to be changed as long as the map is borrowed.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn into_mut(self) -> &'a mut V {
         self.map.values.get_mut(self.number)
     }
 
     /// Puts another value in the place of its own, which is returned. Never takes memory.
+    ///
+    /// Cost: constant.
     #[doc(alias = "insert")]
     pub fn replace(&mut self, value: V) -> V {
         core::mem::replace(self.get_mut(), value)
     }
 
     /// Removes the entry, whole. Never takes memory.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "remove_entry")]
     pub fn remove(self) -> (Span, V) {
         self.map.erase(self.span.first()).expect("M1: an entry that was found is there")
@@ -91,12 +105,16 @@ impl<'a, V> OccupiedEntry<'a, V> {
 
 impl<V> VacantEntry<'_, V> {
     /// The gap, whole.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn gap(&self) -> Span {
         self.gap
     }
 
     /// Stores a value over a range that is free, such as one in the gap.
+    ///
+    /// Cost: O(log n) for n entries, and O(n) where the table of values grows; amortized O(log n).
     ///
     /// # Errors
     /// As for [`RangeMap::insert`].

@@ -54,6 +54,7 @@ impl<V> DoubleEndedIterator for Iter<'_, V> {
 impl Iterator for Spans<'_> {
     type Item = Span;
 
+    #[inline]
     fn next(&mut self) -> Option<Span> {
         self.0.next().map(|(span, _)| span)
     }
@@ -68,6 +69,7 @@ impl DoubleEndedIterator for Spans<'_> {
 impl<'a, V> Iterator for Values<'a, V> {
     type Item = &'a V;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a V> {
         self.0.next().map(|(_, value)| value)
     }
@@ -82,6 +84,7 @@ impl<V> DoubleEndedIterator for Values<'_, V> {
 impl<'a, V> Iterator for ValuesMut<'a, V> {
     type Item = &'a mut V;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a mut V> {
         self.0.next().map(|(_, value)| value)
     }
@@ -131,6 +134,9 @@ impl<V: fmt::Debug> fmt::Debug for Values<'_, V> {
 
 impl<V> RangeMap<V> {
     /// All entries, ascending.
+    ///
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
+    /// in eight at most. From the back, each leaf costs O(log n).
     #[inline]
     #[must_use]
     pub fn iter(&self) -> Iter<'_, V> {
@@ -139,6 +145,9 @@ impl<V> RangeMap<V> {
 
     /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond them. Bounds
     /// that are empty or upside down have none.
+    ///
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
+    /// in eight at most. From the back, each leaf costs O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -153,12 +162,17 @@ impl<V> RangeMap<V> {
     }
 
     /// [`range`](Self::range), under the name that interval maps have for it.
+    ///
+    /// Cost: as for [`range`](Self::range).
     #[must_use]
     pub fn overlapping(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, V> {
         self.range(bounds)
     }
 
     /// All entries, ascending, their values to be changed.
+    ///
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
+    /// in eight at most. From the back, each leaf costs O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -175,6 +189,8 @@ impl<V> RangeMap<V> {
     /// The entries that [`range`](Self::range) gives, their values to be changed: also for what of an entry reaches beyond the
     /// bounds. [`update_range`](Self::update_range) cuts such entries first.
     ///
+    /// Cost: as for [`range`](Self::range).
+    ///
     /// ```
     /// # use freehold_maple::RangeMap;
     /// let mut map = RangeMap::from([(0..5, 1), (5..10, 2), (20..25, 3)]);
@@ -187,6 +203,8 @@ impl<V> RangeMap<V> {
     }
 
     /// The ranges of all entries, ascending.
+    ///
+    /// Cost: as for [`iter`](Self::iter).
     #[doc(alias = "keys")]
     #[must_use]
     pub fn spans(&self) -> Spans<'_> {
@@ -194,17 +212,23 @@ impl<V> RangeMap<V> {
     }
 
     /// The values of all entries, in the order of their indexes.
+    ///
+    /// Cost: as for [`iter`](Self::iter).
     #[must_use]
     pub fn values(&self) -> Values<'_, V> {
         Values(self.iter())
     }
 
     /// The values of all entries, in the order of their indexes, to be changed.
+    ///
+    /// Cost: as for [`iter`](Self::iter).
     pub fn values_mut(&mut self) -> ValuesMut<'_, V> {
         ValuesMut(self.iter_mut())
     }
 
     /// The entry with the lowest indexes.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "first_key_value")]
     #[must_use]
     pub fn first(&self) -> Option<(Span, &V)> {
@@ -212,6 +236,8 @@ impl<V> RangeMap<V> {
     }
 
     /// The entry with the highest indexes.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "last_key_value")]
     #[must_use]
     pub fn last(&self) -> Option<(Span, &V)> {

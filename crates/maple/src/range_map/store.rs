@@ -23,6 +23,9 @@ impl<V> RangeMap<V> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed; an entry that
     /// reaches beyond both ends is cut in two, and its value cloned.
     ///
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
+    /// n).
+    ///
     /// # Errors
     /// The range is empty, or there is no memory for another node or value; nothing has changed then, and the value comes
     /// back.
@@ -47,6 +50,9 @@ impl<V> RangeMap<V> {
     /// The same, where the value of what is left of a cut entry depends on which part that is. `cut` is told the entry's
     /// whole range, the part that stays, and the value so far, and says the value of that part: of an extent on a disk,
     /// where the part begins. It is called for each part that stays, two at most, before anything changes.
+    ///
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
+    /// n).
     ///
     /// ```
     /// use freehold_maple::RangeMap;
@@ -81,6 +87,8 @@ impl<V> RangeMap<V> {
     }
 
     /// Stores a value over a range that is free.
+    ///
+    /// Cost: O(log n) for n entries, and O(n) where the table of values grows; amortized O(log n).
     ///
     /// ```
     /// use freehold_maple::{InsertError, RangeMap};
@@ -130,6 +138,8 @@ impl<V> RangeMap<V> {
 
     /// Removes the whole entry that an index is in. Never takes memory.
     ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    ///
     /// ```
     /// # use freehold_maple::RangeMap;
     /// # use freehold_units::Span;
@@ -147,6 +157,9 @@ impl<V> RangeMap<V> {
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
+    ///
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
+    /// n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -174,6 +187,9 @@ impl<V> RangeMap<V> {
 
     /// The same, where `cut` says the values of the parts that stay, as for [`store_with`](Self::store_with).
     ///
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
+    /// n).
+    ///
     /// ```
     /// # use freehold_maple::RangeMap;
     /// let mut starts = RangeMap::from([(100..200, 0u64)]);
@@ -200,6 +216,8 @@ impl<V> RangeMap<V> {
     ///
     /// Should `keep` or a value's drop panic, the entries so far are erased and the others stay.
     ///
+    /// Cost: O(n) for n entries, and O(log n) for each that is erased.
+    ///
     /// ```
     /// # use freehold_maple::RangeMap;
     /// # use freehold_units::Span;
@@ -224,6 +242,8 @@ impl<V> RangeMap<V> {
 
     /// Removes and returns the entry with the lowest indexes. Never takes memory.
     ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    ///
     /// ```
     /// # use freehold_maple::RangeMap;
     /// let mut map = RangeMap::from([(0..5, 'a'), (5..9, 'b'), (9..12, 'c')]);
@@ -236,6 +256,8 @@ impl<V> RangeMap<V> {
     }
 
     /// Removes and returns the entry with the highest indexes. Never takes memory.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     pub fn pop_last(&mut self) -> Option<(Span, V)> {
         let (span, _) = self.numbers.last()?;
         self.erase(span.first())

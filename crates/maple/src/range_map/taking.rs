@@ -18,6 +18,8 @@ impl<V> RangeMap<V> {
     /// removed, and of the parts that stay. It is told the entry's whole range, the part, and the value so far. It is called
     /// before anything changes.
     ///
+    /// Cost: as for [`take_range`](Self::take_range).
+    ///
     /// ```
     /// # use freehold_maple::RangeMap;
     /// // Where the bytes of a file are on a disk: the place of the first.
@@ -45,6 +47,8 @@ impl<V> RangeMap<V> {
 
     /// [`replace_range`](Self::replace_range), where `cut` says the value of each part of an entry that is cut, as for
     /// [`take_range_with`](Self::take_range_with).
+    ///
+    /// Cost: as for [`replace_range`](Self::replace_range).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -187,7 +191,7 @@ impl<V: Clone> RangeMap<V> {
     /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
     /// is cut: each map has a part, and the value is cloned.
     ///
-    /// Cost: the upper part is built anew, entry by entry.
+    /// Cost: O(log n + m) for m entries above: the upper part is built anew, entry by entry.
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -217,6 +221,8 @@ impl<V: Clone> RangeMap<V> {
     }
 
     /// A map with the same entries, each value cloned.
+    ///
+    /// Cost: O(n) for n entries.
     ///
     /// # Errors
     /// There is not enough memory.

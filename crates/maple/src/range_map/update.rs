@@ -14,6 +14,9 @@ impl<V> RangeMap<V> {
     ///
     /// Entries stay cut even where the values on both sides are equal: see [`merge_adjacent_in`](Self::merge_adjacent_in).
     ///
+    /// Cost: O(log n + k) for n entries and k whose values change, and O(n) where the table of values grows for a part that
+    /// is cut off.
+    ///
     /// ```
     /// # use freehold_maple::RangeMap;
     /// let mut protection = RangeMap::new();
@@ -56,6 +59,8 @@ impl<V> RangeMap<V> {
 
     /// Cuts the entry that an index is in, so that an entry begins there; its value is cloned. False if there is nothing to
     /// cut: the index is in a gap, or an entry begins there already.
+    ///
+    /// Cost: O(log n) for n entries, and O(n) where the table of values grows; amortized O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -100,7 +105,7 @@ impl<V> RangeMap<V> {
     /// Makes one entry of each run of entries that touch and have equal values. Returns how many entries fewer there are. Of
     /// each run the first value stays. Never takes memory.
     ///
-    /// Cost: one pass over the entries, and one way down for each run.
+    /// Cost: O(n) for n entries, and O(log n) for each run that is merged.
     #[doc(alias = "coalesce")]
     pub fn merge_adjacent(&mut self) -> u64
     where
@@ -111,6 +116,8 @@ impl<V> RangeMap<V> {
 
     /// The same for the entries within the bounds and those that touch these: after each store over a range, this makes a map
     /// whose equal neighbours are always one.
+    ///
+    /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -133,6 +140,8 @@ impl<V> RangeMap<V> {
     /// that may join it.
     ///
     /// Should `same` or a value's drop panic, the runs so far are merged and the others are not.
+    ///
+    /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     pub fn merge_adjacent_in_by(
         &mut self,
         bounds: impl RangeBounds<u64>,

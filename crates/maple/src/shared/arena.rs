@@ -355,7 +355,7 @@ mod tests {
         }
         assert_eq!(
             (arena.in_use(), arena.count_vacant(), arena.bytes()),
-            (500, 0, (64 + 128 + 256 + 512) * 256)
+            (500, 0, (64 + 128 + 256 + 512) * size_of::<Inner>())
         );
         arena.give_back(7);
         assert_eq!((arena.take(), arena.count_vacant()), (7, 0));

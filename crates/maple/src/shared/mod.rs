@@ -122,6 +122,8 @@ impl<E: StoredValue> MapleTree<E> {
     pub const BACKLOG: usize = if cfg!(shuttle) { 24 } else { 8192 };
 
     /// An empty map.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn new() -> Self {
         Self::with_limits(NodeLimits::FULL)
@@ -195,30 +197,40 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// How many entries there are, as readers see them. Waits for a running store, never for an open
     /// transaction; the same holds for the methods below.
+    ///
+    /// Cost: constant, under the writer's lock.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.lock().tree.published().len
     }
 
     /// Whether there is none.
+    ///
+    /// Cost: constant, under the writer's lock.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Levels of the tree: 0 without a node.
+    ///
+    /// Cost: constant, under the writer's lock.
     #[must_use]
     pub fn height(&self) -> usize {
         self.lock().tree.published().height
     }
 
-    /// Nodes in use, of 256 bytes each, with those that wait for readers and those of an open transaction.
+    /// Nodes in use, leaves of 256 bytes and inner nodes of 320, with those that wait for readers and those of an open transaction.
+    ///
+    /// Cost: constant, under the writer's lock.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.lock().tree.nodes().nodes()
     }
 
     /// Bytes of memory held for nodes.
+    ///
+    /// Cost: constant, under the writer's lock.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.lock().tree.bytes()
@@ -226,17 +238,23 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// From now on has no more than so many leaves and inner nodes, those that wait for readers included; a store that takes
     /// more fails.
+    ///
+    /// Cost: constant, under the writer's lock.
     pub fn set_node_limit(&self, leaves: usize, inners: usize) {
         self.lock().tree.set_limit(leaves, inners);
     }
 
     /// What waits for readers, and what was reclaimed so far.
+    ///
+    /// Cost: constant, under the writer's lock.
     #[must_use]
     pub fn backlog(&self) -> BacklogStats {
         self.lock().stats()
     }
 
     /// Checks every invariant of the tree from scratch, and of an open transaction's version.
+    ///
+    /// Cost: O(n) for n entries, under the writer's lock.
     ///
     /// # Errors
     /// The first that does not hold.

@@ -28,7 +28,7 @@ pub type OwnedReading<'a, E> = Reading<'a, E, OwnedGuard<'static>>;
 pub type Snapshot<'a, E> = Reading<'a, E, Moment<'a>>;
 
 impl<E: StoredValue> MapleTree<E> {
-    /// Begins to read, on this thread. Cost: a nanosecond; nested ones, less.
+    /// Begins to read, on this thread. Cost: constant, a nanosecond; nested ones, less.
     #[doc(alias = "rcu_read_lock")]
     #[inline]
     #[must_use]
@@ -36,7 +36,7 @@ impl<E: StoredValue> MapleTree<E> {
         Reading { map: self, keep: freehold_rcu::read() }
     }
 
-    /// Begins to read, with a guard that may move to another thread. Cost: a lock of the readers' register, some 30 ns.
+    /// Begins to read, with a guard that may move to another thread. Cost: constant, a lock of the readers' register, some 30 ns.
     ///
     /// # Errors
     /// No memory for a guard.
@@ -59,22 +59,28 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     /// The entry that an index is in, with another value like its own, to be kept: of an `Arc`, one that counts.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
     pub fn entry_owned(&self, index: u64) -> Option<(Span, E)> {
         let reading = self.read();
-        let (span, word) = reading.view().slot_at(index);
-        Some((span, reading.owned(word?)))
+        reading.view().entry_at(index).map(|(span, word)| (span, reading.owned(word)))
     }
 
     /// The value of that.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
     pub fn get_owned(&self, index: u64) -> Option<E> {
-        self.entry_owned(index).map(|(_, value)| value)
+        let reading = self.read();
+        reading.view().get(index).map(|word| reading.owned(word))
     }
 }
 
 impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
     /// The value at an index.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mtree_load")]
     #[inline]
     #[must_use]
@@ -83,6 +89,8 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
     }
 
     /// The range that an index is in, with its value; without one, the whole gap.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mas_walk")]
     #[must_use]
     pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
@@ -91,19 +99,25 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
     }
 
     /// The entry that an index is in.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    #[inline]
     #[must_use]
     pub fn entry_at(&self, index: u64) -> Option<(Span, E::Ref<'_>)> {
-        let (span, value) = self.slot_at(index);
-        value.map(|value| (span, value))
+        self.view().entry_at(index).map(|(span, word)| (span, self.borrow(word)))
     }
 
     /// All entries, ascending.
+    ///
+    /// Cost: O(log n) for n entries to begin, and as much for each leaf, which has up to 16 entries; from either end.
     #[must_use]
     pub fn iter(&self) -> Entries<'_, E, K> {
         self.range(..)
     }
 
     /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond the bounds.
+    ///
+    /// Cost: O(log n) for n entries to begin, and as much for each leaf, which has up to 16 entries; from either end.
     #[doc(alias = "mas_for_each")]
     #[inline]
     #[must_use]
@@ -112,6 +126,9 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
+    ///
+    /// Cost: O(log n) for n entries to begin, and as much for each leaf on the way. The next gap may be behind many leaves
+    /// without one: O(n log n) for one gap and for all of them together.
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_, E, K> {
         Gaps { slots: Slots::new(self, Span::from_bounds(&bounds)) }

@@ -6,7 +6,7 @@ use super::arena::{Chunks, PublishedInner, PublishedLeaf};
 use super::atomic::{AtomicUsize, Ordering, RootPtr, switch};
 use super::{Published, Reading};
 use crate::entry::{StoredValue, Word};
-use crate::node::{Inner, Leaf};
+use crate::node::{Inner, Leaf, Pivots, PoolNode};
 use crate::tree::{Base, MAX_HEIGHT, ReadLeaf, indexes};
 use core::ptr;
 use freehold_rcu::{Guard, OwnedGuard};
@@ -117,20 +117,49 @@ impl<'r> View<'r> {
         if height == 2 { self.leaves.at(id).cast() } else { self.inners.at(id).cast() }
     }
 
-    /// The entry at an index.
+    /// The leaf that has the index, and which child of an inner node with which pivots it is. None in a tree without nodes.
     #[inline]
-    pub(super) fn get(&self, index: u64) -> Option<Word> {
+    fn leaf_with(&self, index: u64) -> Option<(PublishedLeaf<'r>, &'r Pivots, usize)> {
         let (mut node, mut height) = (self.root.node(), self.root.height());
         if height == 0 {
             return None;
         }
+        let (mut parent, mut slot) = (&Inner::VACANT.pivots, 0);
         while height > 1 {
             let inner = self.inner(node);
-            node = self.child(inner, height, inner.pivots().slot_of(index));
+            parent = inner.pivots();
+            slot = parent.slot_of(index);
+            node = self.child(inner, height, slot);
             height -= 1;
         }
-        let leaf = self.leaf(node);
+        Some((self.leaf(node), parent, slot))
+    }
+
+    /// The entry at an index.
+    #[inline]
+    pub(super) fn get(&self, index: u64) -> Option<Word> {
+        let (leaf, ..) = self.leaf_with(index)?;
         leaf.entry(leaf.shape().slot_of(index))
+    }
+
+    /// The entry at an index, with its whole range.
+    #[inline]
+    pub(super) fn entry_at(&self, index: u64) -> Option<(Span, Word)> {
+        let (leaf, parent, child) = self.leaf_with(index)?;
+        let slot = leaf.shape().slot_of(index);
+        let word = leaf.entry(slot)?;
+        match leaf.shape().span_below(slot, parent, child) {
+            Some(span) => Some((span, word)),
+            None => self.entry_at_edge(index),
+        }
+    }
+
+    /// The same of an entry that begins or ends where its leaf's parent does. The second walk may come to another leaf: all of the
+    /// answer is that walk's.
+    #[cold]
+    fn entry_at_edge(&self, index: u64) -> Option<(Span, Word)> {
+        let (span, word) = self.slot_at(index);
+        Some((span, word?))
     }
 
     /// The leaf that has the index, and its indexes. A tree without nodes is one gap.

@@ -16,6 +16,9 @@ use std::sync::PoisonError;
 impl<E: StoredValue> MapleTree<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
     ///
+    /// Cost: waits for the running store and for transactions of other threads. O(log n + k) for n entries of which it
+    /// removes k, and up to [`BACKLOG`](Self::BACKLOG) nodes and values that earlier stores retired; amortized O(log n).
+    ///
     /// # Errors
     /// The range is empty, there is no memory, readers hold back too much, or this thread has a transaction of the map open.
     /// Nothing has changed then, and the value comes back.
@@ -26,6 +29,8 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// Stores a value over a range that is free.
     ///
+    /// Cost: as for [`store`](Self::store).
+    ///
     /// # Errors
     /// The range overlaps an entry, or as for [`store`](Self::store).
     #[doc(alias = "mtree_insert_range")]
@@ -34,6 +39,8 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     /// The same, where what no reader can have any more, of removals before, is handed over and not dropped here.
+    ///
+    /// Cost: as for [`store`](Self::store).
     ///
     /// # Errors
     /// As for [`insert`](Self::insert).
@@ -79,6 +86,8 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
     ///
+    /// Cost: as for [`store`](Self::store).
+    ///
     /// # Errors
     /// There is no memory, readers hold back too much, or this thread has a transaction of the map open; nothing has changed then.
     pub fn remove_range(&self, bounds: impl RangeBounds<u64>) -> Result<(), WriteError> {
@@ -91,6 +100,8 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// Removes the whole entry that an index is in; returns its range.
     ///
+    /// Cost: as for [`store`](Self::store).
+    ///
     /// # Errors
     /// As for [`remove_range`](Self::remove_range).
     #[doc(alias = "mtree_erase")]
@@ -99,6 +110,8 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     /// The same, where what no reader can have any more, of removals before, is handed over and not dropped here.
+    ///
+    /// Cost: as for [`store`](Self::store).
     ///
     /// # Errors
     /// As for [`remove_range`](Self::remove_range).

