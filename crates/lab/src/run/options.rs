@@ -12,7 +12,7 @@ pub struct Options {
     /// which pays, for kva alone. Takes some minutes with valgrind.
     #[arg(long, conflicts_with_all = ["quick", "engines", "sizes", "growth", "unit"])]
     pub wishes: bool,
-    /// Count instructions instead of time, under valgrind's callgrind, for maple alone.
+    /// Count instructions instead of time, under valgrind's callgrind: for maple, and for look-ups of kva and readers.
     #[arg(long)]
     pub instructions: bool,
     /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.

@@ -4,6 +4,7 @@
 mod bundled;
 mod features;
 mod frozen;
+mod look_ups;
 mod readme;
 mod reproduce;
 mod sizes;
