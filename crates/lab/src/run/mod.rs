@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub(crate) mod clock;
+pub mod cold;
 mod counted;
 mod demand;
 mod glitch;

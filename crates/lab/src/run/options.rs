@@ -15,6 +15,10 @@ pub struct Options {
     /// Count instructions instead of time, under valgrind's callgrind: for maple, and for look-ups of kva and readers.
     #[arg(long)]
     pub instructions: bool,
+    /// Time single operations between which 48 MiB are read, so that nothing of an engine is in a cache, and count the lines
+    /// that each touches, under callgrind: for kva, percpu and maple.
+    #[arg(long, conflicts_with_all = ["wishes", "instructions", "workloads", "growth", "unit"])]
+    pub cold: bool,
     /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
     #[arg(long = "engine", value_name = "NAME")]
     pub engines: Vec<String>,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod bundled;
+mod cold;
 mod features;
 mod frozen;
 mod look_ups;

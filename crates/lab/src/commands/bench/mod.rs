@@ -1,5 +1,6 @@
 //! `freehold bench`: ours beside what one might use instead, family by family, and what threads share.
 
+pub mod cold;
 mod kva;
 mod maple;
 pub mod percpu;
@@ -33,6 +34,7 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
         return usage("--wishes: the talk's wishes are kva's");
     }
     match subject {
+        _ if options.cold => cold::run(subject, options, progress),
         Subject::Kva if options.wishes => super::wishes::run(&options.workloads, progress),
         Subject::Kva => family(kva::run, Some(&OF_KVA), "churn", options, progress),
         Subject::Percpu => family(percpu::run, None, "churn-4-64", options, progress),
