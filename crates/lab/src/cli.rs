@@ -119,7 +119,8 @@ pub(crate) enum Command {
     /// Run a workload on an engine for callgrind to count.
     #[command(hide = true)]
     CountInstructions {
-        /// A workload of `replay`, or with a size one of `bench kva`, or of `bench maple` behind `maple/`.
+        /// A workload of `replay`, or with a size one of `bench kva`, of `bench maple` behind `maple/`, or
+        /// look-ups behind `look-ups/` and their family.
         workload: String,
         #[arg(long)]
         n: Option<u32>,

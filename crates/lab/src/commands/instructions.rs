@@ -2,6 +2,8 @@
 //! the maps of `bench maple`.
 
 use crate::Progress;
+use crate::commands::bench::cold;
+use crate::concurrent::look_ups;
 use crate::engine::maple::{EngineEntry as MapEntry, find_maps};
 use crate::engine::{Facts, Listed};
 use crate::failure::Failure;
@@ -103,6 +105,8 @@ pub fn of_maps(
 /// There is no such workload or engine, or the engine answers otherwise in another run.
 pub fn run_under_callgrind(name: &str, n: Option<u32>, engine: &str) -> anyhow::Result<()> {
     match n {
+        Some(n) if cold::run_under_callgrind(name, n, engine)? => Ok(()),
+        Some(n) if look_ups::run_under_callgrind(name, n, engine)? => Ok(()),
         Some(n) => match name.strip_prefix(OF_MAPS) {
             Some(workload) => run_map(workload, n, engine),
             None => super::wishes::run_under_callgrind(name, n, engine),

@@ -4,6 +4,7 @@
 //! ```text
 //!   readers   guards; look-ups alone and beside a writer; stores      pools     blocks taken and given back; locks
 //!   memory    blocks, slots and stacks taken and given back; recorded areas; what processes have
+//!   look_ups  which range an address is in, of maps of one owner, too
 //!   counters  adds, records, snapshots; counters made and dropped; exact sums under signals and moves
 //!   history   what threads saw, held against a model, moment by moment          every_cpu  the cases of stress, on each CPU
 //! ```
@@ -14,6 +15,7 @@
 pub mod counters;
 pub mod every_cpu;
 pub mod history;
+pub mod look_ups;
 pub mod memory;
 pub mod place;
 pub mod pools;

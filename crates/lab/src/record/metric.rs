@@ -63,6 +63,7 @@ metrics! {
     Work "work" Count less exact "Steps of an operation, as its family counts them."
     NodesVisited "nodes_visited" Count less exact "Nodes that a search visits, without what keeps them up."
     Instructions "instructions" Count less exact "Instructions of an operation, by callgrind."
+    Lines "lines" Count less exact "Cache lines of data that an operation touches, by callgrind."
     BytesPerItem "bytes_per_item" Bytes less exact
         "Bytes of an engine's own structures for each item: a free block, an object, an area, a range."
     BytesPerFreeBlock "bytes_per_free_block" Bytes less exact

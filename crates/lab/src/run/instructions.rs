@@ -81,6 +81,24 @@ pub fn count<F: Family>(arguments: &[&str], ops: &[F::Op]) -> anyhow::Result<Vec
 /// # Errors
 /// Valgrind fails, or does not write what it should.
 pub fn totals(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
+    events(arguments, lasts, &[], &["Ir"])
+}
+
+/// Bytes of the data cache that is simulated for [`lines`].
+pub const CACHE_BYTES: usize = 256 << 10;
+
+/// The same of lines of data that are not in a cache of [`CACHE_BYTES`] when they are read or written. The cache is at work
+/// outside of what counts, too, so that reading twice its bytes leaves nothing else in it.
+///
+/// # Errors
+/// Valgrind fails, or does not write what it should.
+pub fn lines(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
+    let cache = format!("--D1={CACHE_BYTES},16,64");
+    events(arguments, lasts, &["--cache-sim=yes", &cache], &["D1mr", "D1mw"])
+}
+
+/// The same of any of callgrind's events, added up.
+fn events(arguments: &[&str], lasts: usize, options: &[&str], names: &[&str]) -> anyhow::Result<Vec<u64>> {
     let folder = Scratch::new()?;
     let out = folder.0.join("out");
     let ran = Command::new("valgrind")
@@ -89,6 +107,7 @@ pub fn totals(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
         .arg("--collect-atstart=no")
         .arg(format!("--toggle-collect={MEASURED}"))
         .arg(format!("--dump-after={LAST}"))
+        .args(options)
         .arg(std::env::current_exe()?)
         .args(arguments)
         .output()?;
@@ -96,15 +115,20 @@ pub fn totals(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
         let said = String::from_utf8_lossy(&ran.stderr);
         return Err(Failure::Lacking(format!("valgrind failed: {}", said.trim())).into());
     }
-    (1..=lasts).map(|file| total(&out.with_extension(file.to_string()))).collect()
+    (1..=lasts).map(|file| total(&out.with_extension(file.to_string()), names)).collect()
 }
 
-/// The instructions of one of callgrind's files.
-fn total(file: &Path) -> anyhow::Result<u64> {
+/// The sum of some events of one of callgrind's files. Events at the end that are 0 are left out of its totals.
+fn total(file: &Path, names: &[&str]) -> anyhow::Result<u64> {
     let text = fs::read_to_string(file)?;
-    let total = text.lines().find_map(|line| line.strip_prefix("totals:"));
-    let total = total.and_then(|total| total.trim().parse().ok());
-    total.ok_or_else(|| anyhow::anyhow!("callgrind wrote no total into {}", file.display()))
+    let words = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::split_whitespace);
+    let lacking = || anyhow::anyhow!("callgrind wrote no total into {}", file.display());
+    let (events, totals) = words("events:").zip(words("totals:")).ok_or_else(lacking)?;
+    let mut sum = 0_u64;
+    for (event, total) in events.zip(totals) {
+        sum += if names.contains(&event) { total.parse()? } else { 0 };
+    }
+    Ok(sum)
 }
 
 /// How many operations there are of each of the family's kinds.

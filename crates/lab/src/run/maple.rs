@@ -4,12 +4,13 @@
 use super::Sheet;
 use super::instructions::measured;
 use super::plan::{self, Plan, Stop};
-use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
+use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps, Two};
 use crate::family::{Family, Tree};
 use crate::record::Counts;
 use crate::workload::maple::{Timed, Workload};
 use freehold_rivals::maple::ListRanges;
 use freehold_trace::maple::{Answer, Op, RangeDriver, Step};
+use std::hint::black_box;
 use std::time::Instant;
 
 /// Operations of each phase that are checked one by one.
@@ -29,7 +30,9 @@ pub struct Run {
     pub bytes: usize,
     /// Work of the operations that were checked one by one.
     pub work: Counts,
-    /// What is timed.
+    /// What is timed, where two maps are.
+    two: Option<Box<dyn Two>>,
+    /// What is timed elsewhere.
     map: Box<dyn Map>,
     make: MakeMap,
     /// The sum of its answers of each round.
@@ -68,6 +71,8 @@ struct Expected {
     initial: Steps,
     ops: Vec<Op>,
     answers: Vec<Answer>,
+    /// The sum over all ranges.
+    sum: u64,
 }
 
 impl Expected {
@@ -86,8 +91,9 @@ impl Expected {
             stores.sort_unstable_by_key(|(span, _)| span.first());
         }
         list.perform(&ascending);
+        let sum = list.perform(&Steps::Iterate(1));
         list.run(&ops, &mut answers);
-        Self { initial, ops, answers }
+        Self { initial, ops, answers, sum }
     }
 }
 
@@ -121,7 +127,8 @@ impl Plan<Tree> for Bench<'_> {
         }
         checked.validate().map_err(Stop::Wrong)?;
         let (sheet, sums) = (Sheet::default(), Vec::new());
-        Ok(Run { entry: *entry, sheet, ranges, bytes, work, map, make, sums })
+        let two = matches!(self.workload.round(0), Timed::Two(_)).then(|| map.two(&self.expected.initial));
+        Ok(Run { entry: *entry, sheet, ranges, bytes, work, two, map, make, sums })
     }
 
     fn turn(&self, run: &mut Run, [round, _]: [usize; 2]) -> Result<(), String> {
@@ -146,6 +153,15 @@ impl Plan<Tree> for Bench<'_> {
                     drop(copy);
                 }
                 sum = run.map.duplicate().perform(&Steps::Iterate(1));
+            }
+            Timed::Two(times) => {
+                let Some(two) = &run.two else { return Err("no two maps".to_owned()) };
+                let before = Instant::now();
+                sum = two.perform(times);
+                run.sheet.note(("iterate", None), before.elapsed(), 2 * times * run.ranges);
+                if sum != self.expected.sum.wrapping_mul(2 * times as u64) {
+                    return Err("other ranges in one of two maps".to_owned());
+                }
             }
         }
         run.sheet.close();
@@ -172,6 +188,7 @@ pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
             add(op, times(steps, ranges));
         }),
         Timed::Copies(copies) => add("dup", copies * ranges),
+        Timed::Two(times) => add("iterate", 2 * times * ranges),
     }
     all
 }
@@ -198,6 +215,13 @@ pub fn run_counted(workload: &Workload, make: MakeMap) {
                     let mut copy = None;
                     measured(&mut || copy = Some(map.duplicate()), left == 0);
                 }
+            }
+            Timed::Two(times) => {
+                let two = map.two(&workload.initial());
+                let mut run = || {
+                    black_box(two.perform(times));
+                };
+                measured(&mut run, true);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub(crate) mod clock;
+pub mod cold;
 mod counted;
 mod demand;
 mod glitch;
@@ -10,6 +11,7 @@ pub mod maple;
 mod options;
 pub mod percpu;
 pub mod plan;
+mod recorded;
 mod replay;
 mod report;
 mod samples;
@@ -26,6 +28,7 @@ pub use demand::Demand;
 pub(crate) use demand::{add_demand, add_sizes};
 pub use glitch::{Budget, Cost, Glitches, ns_per_work};
 pub use options::Options;
+pub use recorded::Recorded;
 pub use replay::{EngineRun, Replay, measure};
 pub use report::add_replay;
 pub(crate) use report::{describe, key, tell};

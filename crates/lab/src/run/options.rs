@@ -12,9 +12,13 @@ pub struct Options {
     /// which pays, for kva alone. Takes some minutes with valgrind.
     #[arg(long, conflicts_with_all = ["quick", "engines", "sizes", "growth", "unit"])]
     pub wishes: bool,
-    /// Count instructions instead of time, under valgrind's callgrind, for maple alone.
+    /// Count instructions instead of time, under valgrind's callgrind: for maple, and for look-ups of kva and readers.
     #[arg(long)]
     pub instructions: bool,
+    /// Time single operations between which 48 MiB are read, so that nothing of an engine is in a cache, and count the lines
+    /// that each touches, under callgrind: for kva, percpu and maple.
+    #[arg(long, conflicts_with_all = ["wishes", "instructions", "workloads", "growth", "unit"])]
+    pub cold: bool,
     /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
     #[arg(long = "engine", value_name = "NAME")]
     pub engines: Vec<String>,

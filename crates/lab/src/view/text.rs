@@ -22,10 +22,7 @@ pub fn screen(definition: &Definition, results: &Results, environment: &Environm
         text.push('\n');
         write_table(&mut text, &table, SCREEN);
     }
-    let hidden = body(&mut text, definition, results, SCREEN, all);
-    if hidden > 0 {
-        let _ = write!(text, "\n{hidden} more tables: freehold show --all\n");
-    }
+    body(&mut text, definition, results, SCREEN, all);
     text
 }
 
@@ -47,8 +44,8 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
     text
 }
 
-/// Tables and notes; how many tables were left out.
-fn body(text: &mut String, definition: &Definition, results: &Results, width: usize, all: bool) -> usize {
+/// Tables, how many were left out, and notes: the last of these is the last line.
+fn body(text: &mut String, definition: &Definition, results: &Results, width: usize, all: bool) {
     let mut hidden = 0;
     for (section, scope) in definition.sections(results) {
         for view in &section.view {
@@ -73,13 +70,15 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
             }
         }
     }
+    if hidden > 0 {
+        let _ = write!(text, "\n{hidden} more tables: freehold show --all\n");
+    }
     if !results.notes.is_empty() {
         text.push('\n');
     }
     for note in &results.notes {
         wrap(text, note, width);
     }
-    hidden
 }
 
 fn of_view(view: &View, scope: &Scope) -> Vec<Table> {

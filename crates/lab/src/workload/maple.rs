@@ -27,6 +27,7 @@ const MISSING_ONE_IN: u64 = 64;
 pub enum Kind {
     Lookup,
     Iterate,
+    IterateTwo,
     InsertSeq,
     InsertDense,
     InsertRandom,
@@ -52,6 +53,8 @@ pub enum Timed {
     },
     /// Copies of the map.
     Copies(usize),
+    /// Going through two maps so many times.
+    Two(usize),
 }
 
 /// A workload of some size.
@@ -97,6 +100,7 @@ impl Workload {
         let fresh = matches!(self.kind, Kind::InsertSeq | Kind::InsertDense | Kind::InsertRandom);
         let phases = match self.kind {
             Kind::Footprint => Vec::new(),
+            Kind::IterateTwo => return Timed::Two(repeats),
             Kind::Dup => return Timed::Copies(repeats),
             Kind::Iterate => vec![("iterate", Steps::Iterate(repeats))],
             Kind::InsertSeq | Kind::InsertDense => vec![("insert", self.initial()); repeats],

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod bundled;
+mod cold;
 mod features;
 mod frozen;
+mod look_ups;
 mod readme;
 mod reproduce;
 mod sizes;
@@ -504,6 +506,28 @@ fn one_replay_takes_files_of_several_families() {
     for other in ["vectors/kva/talk.txt", "vectors/percpu/area-32k.txt.zst"] {
         assert_eq!(freehold(&["replay", &data(other)]).status.code(), Some(1), "{other}");
     }
+}
+
+/// The mean over recordings is what the last line says; recordings that are short, and what was not recorded, do not count.
+#[test]
+fn replay_ends_with_the_mean_over_recordings() {
+    let (trace, vectors) = (data("traces/bpfvm.kva.csv.zst"), data("vectors/kva/kt_fix_size.txt.zst"));
+    let (ours, linux) = (["--engine", "btree:lowest"], ["--engine", "rbtree:linux"]);
+    let args = ["replay", &trace, &vectors, "churn:1000", "--rounds", "1"];
+    let results = Results::of(&[&args[..], &ours, &linux].concat());
+    let mean = results.value("workload=recordings|op=loop, by rbtree:linux|metric=ratio").unwrap();
+    let time = |engine: &str| {
+        let of = format!("engine={engine}|op=loop|metric=time|stat=median|file={trace}");
+        results.value(&of).unwrap()
+    };
+    assert!((mean - time("btree") / time("rbtree")).abs() < 1e-6, "{mean}");
+    let output = text(&freehold(&[&args[..], &ours, &linux].concat()).stdout);
+    let last = output.lines().last().unwrap();
+    let begins = "geometric mean of 1 kva recording with at least 1_000 operations: ";
+    assert!(last.starts_with(begins) && last.ends_with(" of rbtree:linux"), "{last}");
+    // Nothing to compare with.
+    let alone = text(&freehold(&[&args[..], &ours].concat()).stdout);
+    assert!(!alone.contains("geometric mean of"), "{alone}");
 }
 
 #[test]

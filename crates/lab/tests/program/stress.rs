@@ -30,7 +30,9 @@ fn stress_runs_the_kernels_cases_and_counts_what_must_fail() {
     is("align_shift", "gap-list", "op=loop|metric=refused", 66.0);
     is("pcpu_alloc", "rbtree", "op=loop|metric=passed", 3.0);
     assert!(results.notes().contains("gap-list does not have the requests of: pcpu_alloc"));
-    for case in ["churn", "holes", "zone", "aligned", "aligned-2m", "burst", "seqfill"] {
+    for case in
+        ["churn", "holes", "zone", "aligned", "aligned-5", "aligned-20", "aligned-2m", "burst", "seqfill"]
+    {
         is(case, "gap-list", "op=loop|metric=passed|n=200", 3.0);
     }
     assert!(results.notes().contains(" failed as expected"));

@@ -8,6 +8,17 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct RwLockMap(RwLock<BTreeMap<u64, Entry>>);
 
+impl RwLockMap {
+    /// The range that holds the index: its first index, its last and its value.
+    #[inline]
+    #[must_use]
+    pub fn holding(&self, index: u64) -> Option<(u64, u64, u64)> {
+        let tree = self.0.read();
+        let (&first, &(last, value)) = tree.range(..=index).next_back()?;
+        (index <= last).then_some((first, last, value))
+    }
+}
+
 impl SharedRanges for RwLockMap {
     type Reader<'a> = &'a Self;
 

@@ -7,6 +7,7 @@ mod list;
 mod naive;
 mod nodit;
 mod rangemap;
+mod second;
 
 #[cfg(test)]
 mod tests;
@@ -16,3 +17,4 @@ pub use list::ListRanges;
 pub use naive::Naive;
 pub use nodit::NoditRanges;
 pub use rangemap::RangemapRanges;
+pub use second::Second;

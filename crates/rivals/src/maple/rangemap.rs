@@ -13,6 +13,15 @@ pub struct RangemapRanges {
     map: RangeInclusiveMap<u64, u64>,
 }
 
+impl RangemapRanges {
+    /// The range that holds the index.
+    #[inline]
+    #[must_use]
+    pub fn holding(&self, index: u64) -> Option<(u64, u64, u64)> {
+        self.map.get_key_value(&index).map(|(range, &value)| (*range.start(), *range.end(), value))
+    }
+}
+
 impl Ranges for RangemapRanges {
     const GAP_IS_LINEAR: bool = true;
 

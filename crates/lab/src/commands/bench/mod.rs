@@ -1,9 +1,11 @@
 //! `freehold bench`: ours beside what one might use instead, family by family, and what threads share.
 
+pub mod cold;
 mod kva;
 mod maple;
 pub mod percpu;
 
+use crate::concurrent::look_ups::{self, OF_KVA, OF_MAPLE};
 use crate::failure::{Failure, usage};
 use crate::kind::Subject;
 use crate::record::Results;
@@ -22,16 +24,21 @@ const QUICK_MOST: u32 = 100_000;
 /// It has no such option, no engine or workload has such a name, a size is none, or an engine answers wrong.
 pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     if options.instructions && subject != Subject::Maple {
-        return usage("bench --instructions: for maple alone");
+        let only_look_ups = look_ups::split(&options.workloads).1.is_none();
+        if !only_look_ups || ![Subject::Kva, Subject::Readers].contains(&subject) {
+            return usage("bench --instructions: for maple, and of kva and readers for look-ups alone");
+        }
+        super::instructions::check()?;
     }
     if options.wishes && subject != Subject::Kva {
         return usage("--wishes: the talk's wishes are kva's");
     }
     match subject {
+        _ if options.cold => cold::run(subject, options, progress),
         Subject::Kva if options.wishes => super::wishes::run(&options.workloads, progress),
-        Subject::Kva => family(kva::run, "churn", options, progress),
-        Subject::Percpu => family(percpu::run, "churn-4-64", options, progress),
-        Subject::Maple => family(maple::run, "mix", options, progress),
+        Subject::Kva => family(kva::run, Some(&OF_KVA), "churn", options, progress),
+        Subject::Percpu => family(percpu::run, None, "churn-4-64", options, progress),
+        Subject::Maple => family(maple::run, Some(&OF_MAPLE), "mix", options, progress),
         _ if options.growth => usage("--growth: of families alone"),
         Subject::Counters => concurrent::COUNTERS.bench(options, progress),
         Subject::Readers => concurrent::READERS.bench(options, progress),
@@ -40,9 +47,10 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
     }
 }
 
-/// Benches a family, of which one workload grows if nobody names another.
+/// Benches a family, of which one workload grows if nobody names another; its look-ups behind the rest.
 fn family(
     bench: fn(&Options, &mut Progress) -> anyhow::Result<Results>,
+    look_ups: Option<&look_ups::Family>,
     grows: &str,
     options: &Options,
     progress: &mut Progress,
@@ -53,15 +61,26 @@ fn family(
     let mut options = options.clone();
     options.sizes.sort_unstable();
     options.sizes.dedup();
-    if !options.growth {
-        return bench(&options, progress);
+    if options.growth {
+        if options.workloads.is_empty() {
+            options.workloads.push(grows.to_owned());
+        }
+        let most = if options.quick { QUICK_MOST } else { u32::MAX };
+        options.sizes = GROWTH.into_iter().filter(|&n| n <= most).collect();
     }
-    if options.workloads.is_empty() {
-        options.workloads.push(grows.to_owned());
+    let Some(family) = look_ups else { return bench(&options, progress) };
+    let (asked, rest) = look_ups::split(&options.workloads);
+    let all = options.workloads.is_empty();
+    let mut results = match rest {
+        Some(workloads) => bench(&Options { workloads, ..options.clone() }, progress)?,
+        None => Results::default(),
+    };
+    // Of a whole bench, engines may be named that look nothing up.
+    if !all && !asked.is_empty() {
+        look_ups::check(family, &options.engines)?;
     }
-    let most = if options.quick { QUICK_MOST } else { u32::MAX };
-    options.sizes = GROWTH.into_iter().filter(|&n| n <= most).collect();
-    bench(&options, progress)
+    look_ups::run(family, &asked, &options, &mut results, progress)?;
+    Ok(results)
 }
 
 /// The sizes that there is memory for, of those that cases are `sized` by. One that somebody asked for is refused before

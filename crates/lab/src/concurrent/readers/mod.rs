@@ -14,6 +14,7 @@ mod guards;
 pub mod ranges;
 mod together;
 
+use super::look_ups::{self, OF_READERS};
 use super::{Amount, Bench, Case, Suite};
 use engines::{ENTRIES, Filled};
 use guards::GUARDS;
@@ -54,9 +55,23 @@ pub const READERS: Suite = Suite {
         Case { name: "transaction", run: together::transactions },
         Case { name: "snapshot", run: together::snapshots },
         Case { name: "beside", run: beside::run },
+        Case {
+            name: look_ups::WORKLOADS[0].name,
+            run: |bench| bench.look_ups(&OF_READERS, look_ups::WORKLOADS[0]),
+        },
+        Case {
+            name: look_ups::WORKLOADS[1].name,
+            run: |bench| bench.look_ups(&OF_READERS, look_ups::WORKLOADS[1]),
+        },
     ],
     amounts: [Amount::QUICK, Amount::USUAL],
-    whos: || ENTRIES.iter().map(|entry| entry.who).chain(GUARDS.map(|(who, _)| who)).collect(),
+    whos: || {
+        let mut whos: Vec<_> =
+            ENTRIES.iter().map(|entry| entry.who).chain(GUARDS.map(|(who, _)| who)).collect();
+        let looked_up = OF_READERS.entries.iter().map(|entry| entry.who);
+        whos.extend(looked_up.filter(|who| !ENTRIES.iter().any(|entry| entry.who.label() == who.label())));
+        whos
+    },
     sizes: Some(2..=1_000_000),
     beside: |_| Ok(()),
 };

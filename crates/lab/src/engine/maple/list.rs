@@ -5,8 +5,8 @@ use super::{AnyMapRanges, LinuxTree, Map, SharedTree, Trees, WordMapRanges};
 use crate::engine::Compared;
 use crate::engine::listed::{engines, facts};
 use crate::failure::Failure;
-use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
-use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, Ranges, TreeFlags};
+use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges, Second};
+use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, TreeFlags};
 
 /// Makes trees with the kernel's calls.
 pub type MakeTrees = fn(TreeFlags) -> Box<dyn Trees>;
@@ -58,7 +58,7 @@ const fn verified(trees: MakeTrees) -> TreeFacts {
     TreeFacts { trees: Some(trees), map: None, merges: false }
 }
 
-fn map<R: Ranges + 'static>() -> Box<dyn Map> {
+fn map<R: Second + 'static>() -> Box<dyn Map> {
     Box::new(RangeDriver::new(R::new()))
 }
 

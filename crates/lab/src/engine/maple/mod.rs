@@ -7,6 +7,7 @@ mod range_map;
 mod shared;
 mod steps;
 mod trees;
+mod two;
 
 pub use linux::LinuxTree;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, TreeFacts, find_maps, trees};
@@ -15,3 +16,4 @@ pub use range_map::{AnyMapRanges, WordMapRanges};
 pub use shared::SharedTree;
 pub use steps::{GapRequest, MixStep, Steps};
 pub use trees::{Map, Trees};
+pub use two::Two;

@@ -59,6 +59,20 @@ impl Steps {
         }
     }
 
+    /// The first operation, read where it lies: an index of it.
+    pub fn first(&self) -> Option<u64> {
+        match self {
+            Self::Get(indexes) | Self::Erase(indexes) => indexes.first().copied(),
+            Self::Insert(stores) | Self::Store(stores) => stores.first().map(|(span, _)| span.first()),
+            Self::Gap(requests) => requests.first().map(|request| request.window.first()),
+            Self::Mix(steps) => steps.first().map(|step| match step {
+                MixStep::Get(index) | MixStep::Erase(index) => *index,
+                MixStep::Store(span, _) => span.first(),
+            }),
+            Self::Iterate(_) => None,
+        }
+    }
+
     /// The first `most` as operations.
     pub fn ops(&self, most: usize) -> Vec<Op> {
         let get = |&index: &u64| Op::Load { index };

@@ -1,8 +1,10 @@
 //! Driven trees and maps of ranges whose kind is forgotten: what they can do beyond running operations. One virtual call for
 //! many operations, none for one.
 
-use super::Steps;
+use super::two::both;
+use super::{Steps, Two};
 use crate::engine::Driven;
+use freehold_rivals::maple::Second;
 use freehold_trace::maple::{Answer, Driver, Engine, Op, RangeDriver, Ranges};
 
 /// Trees at work: several with the kernel's calls, or one plain map of ranges.
@@ -48,9 +50,12 @@ pub trait Map: Trees {
 
     /// Ranges.
     fn count(&self) -> usize;
+
+    /// Two new maps of its kind, of two types of values, each with the ranges that are inserted.
+    fn two(&self, inserted: &Steps) -> Box<dyn Two>;
 }
 
-impl<R: Ranges + 'static> Map for RangeDriver<R> {
+impl<R: Second + 'static> Map for RangeDriver<R> {
     fn perform(&mut self, steps: &Steps) -> u64 {
         steps.run(self.map_mut())
     }
@@ -65,5 +70,9 @@ impl<R: Ranges + 'static> Map for RangeDriver<R> {
 
     fn count(&self) -> usize {
         self.map().iter().count()
+    }
+
+    fn two(&self, inserted: &Steps) -> Box<dyn Two> {
+        both::<R>(inserted)
     }
 }

@@ -41,7 +41,9 @@ impl Suited for Kva {
             Kind::LongBusyList => Before::kept(LONG_BUSY_LIST, |object, _| guarded(object, 1)),
             Kind::Holes => Before::holes(n, 1, 2, |object, _| pages(object, 1)),
             Kind::Churn | Kind::Zone | Kind::Aligned2m | Kind::Burst => Before::churned(n, random_alloc),
-            Kind::Aligned => Before::churned(n, aligned_alloc),
+            Kind::Aligned5 => Before::churned(n, aligned_alloc::<5>),
+            Kind::Aligned => Before::churned(n, aligned_alloc::<11>),
+            Kind::Aligned20 => Before::churned(n, aligned_alloc::<20>),
             _ => Before::kept(0, random_alloc),
         }
     }
@@ -87,10 +89,12 @@ impl Suited for Kva {
                 together(ops, own, row, |name| pages(name, size));
             }
             Kind::Seqfill => together(ops, own, row, |name| pages(name, 1)),
-            kind @ (Kind::Churn | Kind::Zone | Kind::Aligned) => {
+            kind @ (Kind::Churn | Kind::Zone | Kind::Aligned | Kind::Aligned5 | Kind::Aligned20) => {
                 let n = body.params.n;
                 replace(ops, (body.first, n), row, random, |object, random| match kind {
-                    Kind::Aligned => aligned_alloc(object, random),
+                    Kind::Aligned5 => aligned_alloc::<5>(object, random),
+                    Kind::Aligned => aligned_alloc::<11>(object, random),
+                    Kind::Aligned20 => aligned_alloc::<20>(object, random),
                     Kind::Zone => in_a_zone(n, random_alloc(object, random), random),
                     _ => random_alloc(object, random),
                 });

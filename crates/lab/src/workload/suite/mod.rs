@@ -208,6 +208,10 @@ cases! { pub Kva, Kind, Kind:
         stress Zone (sized: true, refusal: Refusal::Allowed) bench Kind::Zone;
     "aligned" "churn of 1..=10 pages aligned to 1..=1024 pages"
         stress Aligned (sized: true) bench Kind::Aligned;
+    "aligned-5" "churn of 1..=10 pages aligned to 1..=16 pages: five alignments"
+        stress Aligned5 (sized: true) bench Kind::Aligned5;
+    "aligned-20" "churn of 1..=10 pages aligned to 1..=524288 pages; beyond 1024 each is half as likely as the one before"
+        stress Aligned20 (sized: true) bench Kind::Aligned20;
     "aligned-2m" "n objects churned without alignment; 64 of 1..=64 pages aligned to 2 MiB, then freed"
         stress Aligned2m (sized: true) bench Kind::Aligned2m;
     "burst" "n objects churned; 256 of one size, drawn anew for each burst, then freed in that order"
@@ -219,7 +223,7 @@ cases! { pub Kva, Kind, Kind:
 impl CaseInfo {
     /// Whether its body leaves the space another than it found it.
     pub fn churns(&self) -> bool {
-        matches!(self.kind, Kind::Churn | Kind::Zone | Kind::Aligned)
+        matches!(self.kind, Kind::Churn | Kind::Zone | Kind::Aligned | Kind::Aligned5 | Kind::Aligned20)
     }
 }
 

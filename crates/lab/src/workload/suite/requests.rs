@@ -10,6 +10,8 @@ pub(super) const PAGE: u64 = Align::PAGE.bytes();
 const GUARD_PAGES: u64 = 1;
 /// Largest size of a churned object in pages.
 const CHURNED_PAGES: u64 = 64;
+/// Alignments of churned objects that are equally likely: 1..=1024 pages.
+const COMMON_ALIGNMENTS: u64 = 11;
 
 /// An operation on objects that have names.
 pub trait ObjectOp: Clone + Debug {
@@ -58,10 +60,16 @@ pub(in crate::workload) fn random_alloc(object: u32, random: &mut SplitMix) -> O
     pages(object, 1 + random.uniform(CHURNED_PAGES))
 }
 
-/// 1..=10 pages aligned to 1..=1024 pages.
-pub(super) fn aligned_alloc(object: u32, random: &mut SplitMix) -> Op {
+/// 1..=10 pages aligned to one of the `ALIGNMENTS` lowest powers of two, in pages. Those up to 1024 pages are equally
+/// likely; each beyond is half as likely as the one before, so that a million objects fit in the space.
+pub(super) fn aligned_alloc<const ALIGNMENTS: u64>(object: u32, random: &mut SplitMix) -> Op {
     let size = 1 + random.uniform(10);
-    aligned(object, size, 1 << random.uniform(11))
+    let mut shift = random.uniform(ALIGNMENTS);
+    let halvings = shift.saturating_sub(COMMON_ALIGNMENTS - 1);
+    if halvings > 0 && random.uniform(1 << halvings) > 0 {
+        shift = random.uniform(COMMON_ALIGNMENTS);
+    }
+    aligned(object, size, 1 << shift)
 }
 
 /// The kernel's draw: one byte decides size and alignment, 1..=10 pages and up to 4 MiB.

@@ -63,6 +63,7 @@ cases! { Tree, TreeKind, Bench:
         stress AllocCyclic (sized: true, refusal: Refusal::Allowed);
     "lookup" "an index within a random range is looked up" bench Bench::Lookup;
     "iterate" "one range of going through all in order, in a `for` loop" bench Bench::Iterate;
+    "iterate-two" "the same of two maps of two types, in two loops of one function" bench Bench::IterateTwo;
     "insert-seq" "ranges with gaps between, in order, into an empty map" bench Bench::InsertSeq;
     "insert-dense" "ranges without gaps, in order, into an empty map" bench Bench::InsertDense;
     "insert-random" "ranges with gaps between, in random order, into an empty map" bench Bench::InsertRandom;

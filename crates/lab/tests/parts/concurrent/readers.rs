@@ -1,5 +1,6 @@
 use super::TINY;
 use freehold_lab::Progress;
+use freehold_lab::concurrent::look_ups;
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::readers::engines::{ENTRIES, Entry, Filled, Guarded, MAPLE, OWNED, Subject};
 use freehold_lab::concurrent::readers::ranges;
@@ -9,13 +10,17 @@ use freehold_lab::record::Metric;
 
 #[test]
 fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
-    let results = READERS.bench_of(TINY, &Options::default(), &mut Progress::default()).unwrap();
+    let results = READERS
+        .bench_of(TINY, &Options { sizes: vec![100, 10_000], ..Options::default() }, &mut Progress::default())
+        .unwrap();
+    let looked_up: Vec<String> = look_ups::READERS.iter().map(|entry| entry.who.label()).collect();
     for entry in &ENTRIES {
         for case in READERS.cases.iter().filter(|case| case.name != "guard") {
             let expected = match case.name {
                 "beside" => entry.shared && cpus() > 1,
                 "transaction" => [MAPLE, OWNED].contains(&entry.who.engine),
                 "snapshot" => entry.who.engine == MAPLE,
+                "lookup-random" | "lookup-hot" => looked_up.contains(&entry.who.label()),
                 _ => true,
             };
             let has = results.records.iter().any(|record| {
@@ -29,7 +34,8 @@ fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
     }
     for who in (READERS.whos)().iter().skip(ENTRIES.len()) {
         let is = |record: &&freehold_lab::record::Record| record.key.label() == who.label();
-        assert!(results.records.iter().filter(is).any(|record| record.key.workload == "guard"));
+        let case = if looked_up.contains(&who.label()) { "lookup-hot" } else { "guard" };
+        assert!(results.records.iter().filter(is).any(|record| record.key.workload == case));
     }
     let promised = results.records.iter().filter(|record| record.metric == Metric::Ratio).count();
     assert!(promised == promises::of("readers").count() || cpus() == 1, "{promised} rows");

@@ -305,3 +305,28 @@ fn masks_are_the_kernels_bits_and_names_are_unique() {
     assert_eq!(chosen.iter().map(|case| case.name).collect::<Vec<_>>(), ["fix_size", "holes"]);
     assert!(find(&["fix_sise".to_owned()]).unwrap_err().to_string().contains("full_fit"));
 }
+
+/// The alignments of churned objects are those that the case says, every one of them, and a large size fits in the space.
+#[test]
+fn aligned_churn_asks_for_so_many_alignments() {
+    for (kind, alignments) in [(Kind::Aligned5, 5), (Kind::Aligned, 11), (Kind::Aligned20, 20)] {
+        let params = Params { loops: 1, n: 200_000, ..Params::default() };
+        let mut case = Case::new(info(kind), &params, 0);
+        let (mut asked, mut live_pages) = ([0_u64; 64], 0);
+        while case.phase() == Some(Phase::Setup) {
+            let mut ops = Vec::new();
+            case.next_batch(&mut ops, 4096);
+            for op in ops {
+                if let Op::Alloc { align, .. } = op {
+                    asked[(align.bytes() / PAGE).trailing_zeros() as usize] += 1;
+                }
+            }
+        }
+        for (shift, &count) in asked.iter().enumerate() {
+            assert_eq!(count > 0, shift < alignments, "{kind:?}: aligned to {} pages", 1_u64 << shift);
+            // A third of all requests is live at a time, in blocks as long as its alignment.
+            live_pages += (count / 3) << shift;
+        }
+        assert!(live_pages < WHOLE.size_saturating() / PAGE / 4, "{kind:?}: {live_pages} pages");
+    }
+}

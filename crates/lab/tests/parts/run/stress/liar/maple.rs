@@ -3,7 +3,7 @@
 use super::{INVALID, LEAKS, REFUSES, SHIFTED};
 use freehold::units::{Align, Span};
 use freehold_lab::engine::maple::{ENGINES, EngineEntry, Map, TreeFacts};
-use freehold_rivals::maple::BTreeMapRanges;
+use freehold_rivals::maple::{BTreeMapRanges, Second};
 use freehold_trace::maple::{End, RangeDriver, Ranges};
 use std::cell::Cell;
 
@@ -73,6 +73,19 @@ impl<const HOW: u8, const AT: u32> Ranges for Liar<HOW, AT> {
 
     fn validate(&self) -> Result<(), String> {
         if self.lies(INVALID) { Err("M0: it is a liar".to_owned()) } else { self.map.validate() }
+    }
+}
+
+/// Honest.
+impl<const HOW: u8, const AT: u32> Second for Liar<HOW, AT> {
+    type Other = BTreeMapRanges<u32>;
+
+    fn other(ranges: impl Iterator<Item = (Span, u32)>) -> Self::Other {
+        BTreeMapRanges::other(ranges)
+    }
+
+    fn iter_other(other: &Self::Other) -> impl Iterator<Item = (u64, u64, u64)> {
+        BTreeMapRanges::iter_other(other)
     }
 }
 

@@ -1,0 +1,89 @@
+//! Two maps of one kind whose values are of two types, and one function that goes through both.
+//!
+//! A program that has two such loops calls the iterator's `next` in two places, so that it is no longer inlined for the sake
+//! of being called once.
+
+use super::range_map::no_memory;
+use super::{AnyMapRanges, Ask, Steps, WordMapRanges};
+use freehold::maple::{RangeMap, WordMap};
+use freehold::units::Span;
+use freehold_rivals::maple::Second;
+
+/// Two maps at work.
+pub trait Two {
+    /// Goes through the one, then through the other, so many times; a sum over all entries.
+    fn perform(&self, times: usize) -> u64;
+}
+
+/// A map and its second.
+struct Both<R: Second>(R, R::Other);
+
+/// Both kinds of maps with the ranges that are inserted.
+pub(super) fn both<R: Second + 'static>(initial: &Steps) -> Box<dyn Two> {
+    let ranges = match initial {
+        Steps::Insert(ranges) => ranges.as_slice(),
+        _ => &[],
+    };
+    let mut map = R::new();
+    for &(span, number) in ranges {
+        map.store(span, u64::from(number));
+    }
+    Box::new(Both::<R>(map, R::other(ranges.iter().copied())))
+}
+
+impl<R: Second> Two for Both<R> {
+    fn perform(&self, times: usize) -> u64 {
+        let pass = |_| two_loops(self.0.iter(), R::iter_other(&self.1));
+        (0..times).map(pass).fold(0, u64::wrapping_add)
+    }
+}
+
+/// The loops.
+#[inline(never)]
+fn two_loops(
+    one: impl Iterator<Item = (u64, u64, u64)>,
+    other: impl Iterator<Item = (u64, u64, u64)>,
+) -> u64 {
+    let mut sum = 0_u64;
+    for (first, last, value) in one {
+        sum = sum.wrapping_add(first ^ last ^ value);
+    }
+    for (first, last, value) in other {
+        sum = sum.wrapping_add(first ^ last ^ value);
+    }
+    sum
+}
+
+impl<A: Ask> Second for WordMapRanges<A> {
+    type Other = WordMap<u32>;
+
+    fn other(ranges: impl Iterator<Item = (Span, u32)>) -> Self::Other {
+        let mut map = WordMap::new();
+        for (span, value) in ranges {
+            map.store(span, value).unwrap_or_else(|_| no_memory());
+        }
+        map
+    }
+
+    #[inline]
+    fn iter_other(other: &Self::Other) -> impl Iterator<Item = (u64, u64, u64)> {
+        other.iter().map(|(span, value)| (span.first(), span.last(), u64::from(value)))
+    }
+}
+
+impl Second for AnyMapRanges {
+    type Other = RangeMap<u32>;
+
+    fn other(ranges: impl Iterator<Item = (Span, u32)>) -> Self::Other {
+        let mut map = RangeMap::new();
+        for (span, value) in ranges {
+            map.store(span, value).unwrap_or_else(|_| no_memory());
+        }
+        map
+    }
+
+    #[inline]
+    fn iter_other(other: &Self::Other) -> impl Iterator<Item = (u64, u64, u64)> {
+        other.iter().map(|(span, &value)| (span.first(), span.last(), u64::from(value)))
+    }
+}

@@ -1,0 +1,67 @@
+//! The geometric mean over recordings of one figure: the default engine's time by that of the engine that does as Linux
+//! does.
+//!
+//! A recording counts if it has enough operations for its median to say something. Both times are of the same run, in
+//! which the engines take turns.
+
+use super::{Replay, Replayable};
+use crate::kind::{Kind, Suite};
+use crate::record::{Key, Metric, Results, Stat, count};
+use std::path::Path;
+
+/// Operations that a recording has at least.
+const LEAST_OPERATIONS: usize = 1_000;
+
+/// The engine that the default one is compared with.
+fn yardstick(suite: Suite) -> Option<&'static str> {
+    match suite {
+        Suite::Kva => Some("rbtree:linux"),
+        Suite::Percpu => Some("bitmap-linux-fixed"),
+        Suite::Maple => None,
+    }
+}
+
+/// The ratios of the recordings of each family.
+#[derive(Debug, Default)]
+pub struct Recorded(Vec<(Suite, Vec<f64>)>);
+
+impl Recorded {
+    /// Adds a replay, if it is of a trace that is long enough and both engines were timed.
+    pub fn add<F: Replayable>(&mut self, replay: &Replay<F>) {
+        let workload = &replay.workload;
+        let is_trace = workload
+            .file
+            .as_ref()
+            .is_some_and(|file| matches!(Kind::of(Path::new(file)), Ok(Some(Kind::Trace(_)))));
+        let Some(yardstick) = yardstick(F::SUITE).filter(|_| is_trace) else { return };
+        let time = |is: &dyn Fn(&crate::engine::Listed<F::Facts>) -> bool| {
+            let run = replay.runs.iter().find(|run| is(&run.entry))?;
+            Some(run.timed.loop_median_ns()).filter(|&ns| ns > 0.0)
+        };
+        let ours = time(&|entry| entry.is_default());
+        let theirs = time(&|entry| entry.label() == yardstick);
+        let ratio = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
+        if let Some(ratio) = ratio.filter(|_| workload.ops.len() >= LEAST_OPERATIONS) {
+            match self.0.iter_mut().find(|(suite, _)| *suite == F::SUITE) {
+                Some((_, ratios)) => ratios.push(ratio),
+                None => self.0.push((F::SUITE, vec![ratio])),
+            }
+        }
+    }
+
+    /// Adds the means to the results, and as the last of their notes.
+    pub fn record(&self, results: &mut Results) {
+        for (suite, ratios) in &self.0 {
+            let Some(yardstick) = yardstick(*suite) else { continue };
+            let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+            let recordings = ratios.len() as u64;
+            let key = Key::new(suite.name(), "recordings").op(format!("loop, by {yardstick}"));
+            results.of(key).put(Metric::Ratio, Stat::Mean, mean, recordings);
+            let (plural, least) = (if recordings == 1 { "" } else { "s" }, count(LEAST_OPERATIONS as u64));
+            results.note(format!(
+                "geometric mean of {recordings} {} recording{plural} with at least {least} operations: {mean:.2} of {yardstick}",
+                suite.name(),
+            ));
+        }
+    }
+}
