@@ -3,6 +3,7 @@
 
 mod commands;
 mod concurrent;
+mod costs;
 mod engine;
 mod family;
 mod promises;
