@@ -100,10 +100,11 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
             return Ok(false);
         }
         Command::Stress { subject, options, adversary } if adversary.adversary => {
-            if *options != run::stress::Options::default() {
-                return usage("stress --adversary has --largest, --sequence, --search and --keep");
+            let seed = options.seed;
+            if *options != (run::stress::Options { seed, ..Default::default() }) {
+                return usage("stress --adversary has --largest, --sequence, --search, --seed and --keep");
             }
-            let results = commands::adversary::run(*subject, adversary, &mut progress)?;
+            let results = commands::adversary::run(*subject, adversary, seed, &mut progress)?;
             shown("stress --adversary", results)
         }
         Command::Stress { subject, options, .. } => {

@@ -33,19 +33,18 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     Sequence::amortized("cut-largest", "refusal", cut_largest),
     Sequence::amortized("cut-largest", "stats", stats_after_cuts).in_instructions(),
     Sequence::amortized("long-gaps", "alloc", long_gaps),
-    Sequence::amortized("congruent-short", "congruent", congruent_short).in_instructions(),
+    Sequence::amortized("one-short", "congruent", congruent_short).in_instructions(),
     // Documented as linear in the blocks that are long enough and misaligned.
-    Sequence::amortized("congruent-misaligned", "congruent", congruent_misaligned)
+    Sequence::amortized("wrong-alignment", "congruent", congruent_misaligned)
         .in_instructions()
         .single(Bound::Linear, Bound::Linear),
-    Sequence::amortized("find-misaligned", "find", |n, meter| find_misaligned(n, true, meter))
-        .in_instructions(),
-    Sequence::amortized("find-unlearned", "find", |n, meter| find_misaligned(n, false, meter))
+    Sequence::amortized("learned", "find", |n, meter| find_misaligned(n, true, meter)).in_instructions(),
+    Sequence::amortized("unlearned", "find", |n, meter| find_misaligned(n, false, meter))
         .in_instructions()
         .single(Bound::Linear, Bound::Linear),
-    Sequence::amortized("best-fit-equal", "alloc", |n, meter| best_fit(n, 1, meter)),
+    Sequence::amortized("equal-blocks", "best fit", |n, meter| best_fit(n, 1, meter)),
     // Documented as linear in the blocks that are large enough and badly placed.
-    Sequence::amortized("best-fit-misaligned", "alloc", |n, meter| best_fit(n, 16, meter))
+    Sequence::amortized("wrong-alignment", "best fit", |n, meter| best_fit(n, 16, meter))
         .single(Bound::Linear, Bound::Linear),
     // Linear by nature: what is written grows with n.
     Sequence::amortized("one-granule-gaps", "snapshot", snapshot)

@@ -18,9 +18,9 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     of("cyclic", "alloc_cyclic", cyclic),
     of("mass-erases", "lowest_gap", mass_erases),
     of("borders", "erase, insert", borders),
-    of("two-ends", "next, next_back", two_ends),
+    of("two-ends", "both ends", two_ends),
     // Linear by nature: what is removed grows with n.
-    of("all-at-once", "store over all", store_over_all).single(Bound::Linear, Bound::Linear),
+    of("all-at-once", "store", store_over_all).single(Bound::Linear, Bound::Linear),
     of("shared-borders", "erase, store", shared_borders),
     of("shared-look-up", "entry_at", shared_look_up),
 ];

@@ -9,18 +9,25 @@ use freehold::units::Tally;
 
 /// All sequences.
 pub(super) const SEQUENCES: &[Sequence] = &[
-    Sequence::amortized("misaligned-hole", "alloc(512 at 64)", misaligned_hole),
-    Sequence::amortized("misaligned-kept", "alloc(512 at 64)", misaligned_kept),
-    Sequence::amortized("no-memory", "alloc(8K)", |n, meter| no_memory(n, meter, 1)),
-    Sequence::amortized("chunk-lists", "alloc(464)", chunk_lists),
+    of("misaligned-hole", "alloc", misaligned_hole),
+    of("misaligned-kept", "alloc", misaligned_kept),
+    of("no-memory", "alloc", no_memory),
+    of("chunk-lists", "alloc", chunk_lists),
     // The row of bounds is searched in vectors of 16 chunks, each of 64 pages: linear, and documented so.
-    Sequence::amortized("chunk-lists", "alloc(464)", chunk_lists)
-        .in_instructions()
-        .single(Bound::Linear, Bound::Linear),
-    Sequence::amortized("short-runs", "alloc(8K)", short_runs),
-    Sequence::amortized("equal-holes", "alloc(68)", equal_holes),
-    Sequence::amortized("churn-4-1024", "alloc, free", churn),
+    of("chunk-lists", "alloc", chunk_lists).in_instructions().single(Bound::Linear, Bound::Linear),
+    of("short-runs", "alloc", short_runs),
+    of("equal-holes", "alloc", equal_holes),
+    of("churn-4-1024", "alloc, free", churn),
 ];
+
+/// A constant number of pages and chunks, amortized.
+const fn of(
+    name: &'static str,
+    op: &'static str,
+    run: fn(u32, &mut Meter) -> Result<(), String>,
+) -> Sequence {
+    Sequence::amortized(name, op, run).mean(Bound::Constant).single(Bound::Linear, Bound::Constant)
+}
 
 /// Bytes of a unit: 64 pages a chunk.
 const UNIT_BYTES: u32 = 64 * PAGE_BYTES;
@@ -90,15 +97,15 @@ fn misaligned_kept(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Chunks whose pages have no memory but for one in four, which is full.
-fn no_memory(n: u32, meter: &mut Meter, pages: u64) -> Result<(), String> {
+fn no_memory(n: u32, meter: &mut Meter) -> Result<(), String> {
     let page = u64::from(PAGE_BYTES);
     let mut set = meter.ready(|tally| {
         let mut set = set()?;
         let mut freed = Vec::new();
-        for _ in 0..u64::from(n).div_ceil(4 * pages) {
+        for _ in 0..u64::from(n).div_ceil(4) {
             // Whole chunks are made one page after the other: the first of four stays.
             for kept in [true, false, false, false] {
-                let offset = alloc(&mut set, &Request::new(page * pages), tally)?;
+                let offset = alloc(&mut set, &Request::new(page), tally)?;
                 if !kept {
                     freed.push(offset);
                 }
@@ -106,7 +113,7 @@ fn no_memory(n: u32, meter: &mut Meter, pages: u64) -> Result<(), String> {
         }
         freed.iter().try_for_each(|&offset| free(&mut set, offset, tally))?;
         set.trim();
-        Ok((set, 7 * u64::from(n).div_ceil(4 * pages)))
+        Ok((set, 7 * u64::from(n).div_ceil(4)))
     })?;
     for _ in 0..MEASURED {
         meter.measure(|tally| alloc(&mut set, &Request::new(2 * page), tally))?;

@@ -9,13 +9,13 @@ use freehold::units::{Align, Span};
 /// All sequences.
 pub(super) const SEQUENCES: &[Sequence] = &[
     of("live-slots", "alloc, free", |n, meter| slots(n, 1, meter)),
-    of("half-free", "alloc other size", half_free),
+    of("half-free", "other size", half_free),
     of("mass-frees", "alloc, free", |n, meter| slots(n, 2, meter)),
-    of("aligned-extents", "alloc_request", aligned_extents),
-    of("freed-twice", "free, refused", freed_twice),
+    of("aligned-extents", "alloc, free", aligned_extents),
+    of("freed-twice", "refusal", freed_twice),
     of("look-up", "locate", look_up),
     // Documented as a look at every record.
-    of("full", "alloc, refused", full).single(Bound::Linear, Bound::Linear),
+    of("full", "refusal", full).single(Bound::Linear, Bound::Linear),
     of("nothing-warm", "take_warm", nothing_warm).single(Bound::Linear, Bound::Linear),
 ];
 

@@ -7,7 +7,7 @@ use freehold_rcu::{Backlog, Domain};
 
 /// All sequences.
 pub(super) const SEQUENCES: &[Sequence] = &[
-    of("stalled-reader", "reserve, retire", stalled_reader).single(Bound::Log, Bound::Log),
+    of("stalled-reader", "retire", stalled_reader).single(Bound::Log, Bound::Log),
     of("stalled-reader", "poll", stalled_poll).single(Bound::Log, Bound::Log),
     // Linear by nature: what comes back grows with n.
     of("all-at-once", "poll", all_at_once),

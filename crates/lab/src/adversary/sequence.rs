@@ -100,9 +100,9 @@ impl Part {
     /// As the table calls it.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Amortized => "mean",
-            Self::Worst => "worst",
-            Self::Settled => "worst later",
+            Self::Amortized => "mean of all",
+            Self::Worst => "worst measured",
+            Self::Settled => "worst later on",
         }
     }
 }

@@ -25,12 +25,9 @@ pub struct Asked {
     /// A sequence, like `one-short`; again for more. All, and the search, if none is named.
     #[arg(long = "sequence", value_name = "NAME", requires = "adversary")]
     pub named: Vec<String>,
-    /// Steps of the search for worse.
+    /// Steps of the search for worse, which starts at --seed.
     #[arg(long, value_name = "STEPS", default_value_t = 300, requires = "adversary")]
     pub search: u64,
-    /// Where the search starts.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "adversary")]
-    pub search_seed: u64,
     /// Keep what the search finds in data/adversary, if it is worse than what is there.
     #[arg(long, requires = "adversary")]
     pub keep: bool,
@@ -41,14 +38,20 @@ const LEAST: u32 = 100;
 /// Operations of a string that is searched for.
 pub const STRING_OPS: usize = 512;
 /// What sequences hold against which bound.
-const READING: &str = "mean: over all operations since the structure was empty; worst: the worst of the measured operations, at \
-                       the end; worst later: the worst in their second half, when all is learned that can be";
+const READING: &str = "exponents of growth are held against that of the bound over the same sizes, and 0.1. Mean of all: over all \
+                       operations since the structure was empty. Worst measured: of the operations at the end that are to \
+                       suffer. Worst later on: of the second half of these, when all is learned that can be";
 
 /// Runs the sequences of a subject, plays the strings that are kept, and searches for worse.
 ///
 /// # Errors
 /// There is no such sequence, a sequence answers wrong, or valgrind fails.
-pub fn run(subject: Stressed, options: &Asked, progress: &mut Progress) -> anyhow::Result<Results> {
+pub fn run(
+    subject: Stressed,
+    options: &Asked,
+    seed: u64,
+    progress: &mut Progress,
+) -> anyhow::Result<Results> {
     let mut results = Results::default();
     let Some(all) = sequences(subject) else {
         return usage(match subject {
@@ -77,7 +80,7 @@ pub fn run(subject: Stressed, options: &Asked, progress: &mut Progress) -> anyho
             continue;
         }
         let mut figures = Vec::new();
-        for n in sizes(options.largest.min(sequence.largest)) {
+        for n in sizes(LEAST, options.largest.min(sequence.largest)) {
             progress.tick(&format!("{} at {n}", sequence.name));
             let of_n = suffer(subject, at, sequence, n);
             figures.push((n, of_n.with_context(|| format!("{} at {n}", sequence.name))?));
@@ -87,15 +90,15 @@ pub fn run(subject: Stressed, options: &Asked, progress: &mut Progress) -> anyho
         }
     }
     if options.named.is_empty() {
-        strings(subject, options, &mut results, &mut verdict, progress)?;
+        strings(subject, options, seed, &mut results, &mut verdict, progress)?;
     }
     verdict.say(&mut results);
     Ok(results)
 }
 
-/// Powers of ten up to the largest, and the largest.
-fn sizes(largest: u32) -> Vec<u32> {
-    let powers = std::iter::successors(Some(LEAST), |n| n.checked_mul(10));
+/// Ten times as much each, up to the largest, and the largest.
+fn sizes(least: u32, largest: u32) -> Vec<u32> {
+    let powers = std::iter::successors(Some(least), |n| n.checked_mul(10));
     let mut sizes: Vec<_> = powers.take_while(|&n| n < largest).collect();
     sizes.push(largest);
     sizes
@@ -129,6 +132,7 @@ pub fn run_under_callgrind(subject: Stressed, at: usize, n: u32) -> anyhow::Resu
 fn strings(
     subject: Stressed,
     options: &Asked,
+    seed: u64,
     results: &mut Results,
     verdict: &mut Verdict,
     progress: &mut Progress,
@@ -141,8 +145,7 @@ fn strings(
     let mut all = kept(family)?;
     let known: Vec<_> = all.iter().map(|(_, string)| string.clone()).collect();
     progress.tick("searching for worse");
-    let found =
-        climb(make, STRING_OPS, options.search, options.search_seed, &known).map_err(anyhow::Error::msg)?;
+    let found = climb(make, STRING_OPS, options.search, seed, &known).map_err(anyhow::Error::msg)?;
     let mut most = 0;
     for string in &known {
         let suffered = play(make, string, STRING_OPS as u64, |_| Ok(())).map_err(anyhow::Error::msg)?;
@@ -162,7 +165,7 @@ fn strings(
     all.push(("found".to_owned(), found.string));
     for (name, string) in all {
         let mut figures = Vec::new();
-        for n in sizes(options.largest) {
+        for n in sizes(STRING_OPS as u32, options.largest.next_multiple_of(STRING_OPS as u32)) {
             progress.tick(&format!("{name} at {n}"));
             let suffered = play(make, &string, n.into(), |_| Ok(())).map_err(anyhow::Error::msg)?;
             figures.push((n, suffered));
@@ -223,8 +226,8 @@ impl Verdict {
     ) {
         let part = judged.part.name();
         let (exponent, limit) = (judged.exponent.unwrap_or(f64::NAN), judged.limit.unwrap_or(f64::NAN));
-        let holds = judged.holds();
-        if holds == Some(true) {
+        let (holds, sign) = if judged.holds() == Some(true) { (true, "<") } else { (false, ">") };
+        if holds {
             self.hold += 1;
         } else {
             let bound = judged.bound.name();
@@ -237,11 +240,11 @@ impl Verdict {
         };
         for &(n, value) in &judged.values {
             let key = Key::new(subject.name(), name)
-                .op(format!("{op}: {part}"))
+                .op(op)
                 .param("n", n)
+                .param("part", part)
                 .param("bound", judged.bound.name())
-                .param("exponent", format!("{exponent:.2} / {limit:.2}"))
-                .param("holds", if holds == Some(true) { "yes" } else { "NO" });
+                .param("exponent", format!("{exponent:.2} {sign} {limit:.2}"));
             results.of(key).put(metric, Stat::Max, value, 1);
         }
     }

@@ -45,7 +45,9 @@ fn crates() -> PathBuf {
 fn is_of_tests(path: &Path) -> bool {
     let is_test = |part: &str| {
         let name = part.trim_end_matches(".rs");
-        name == "tests" || name.ends_with("_tests") || ["type_rules", "shuttle_judge", "mutant"].contains(&name)
+        name == "tests"
+            || name.ends_with("_tests")
+            || ["type_rules", "shuttle_judge", "mutant"].contains(&name)
     };
     path.iter().any(|part| is_test(&part.to_string_lossy()))
 }
@@ -104,7 +106,8 @@ fn types(texts: &[(String, String)]) -> Vec<(String, String)> {
 
 /// The public functions of a source.
 fn operations(file: &str, text: &str, types: &[(String, String)]) -> Vec<Operation> {
-    let module: String = text.lines().filter_map(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join("\n");
+    let module: String =
+        text.lines().filter_map(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join("\n");
     let lines: Vec<&str> = text.lines().collect();
     let (mut found, mut docs, mut of, mut hidden) = (Vec::new(), String::new(), String::new(), false);
     let (mut in_trait, mut skips) = (false, false);
@@ -112,7 +115,8 @@ fn operations(file: &str, text: &str, types: &[(String, String)]) -> Vec<Operati
         let line = whole.trim_start();
         let at_margin = whole.len() == line.len();
         if at_margin && (line.starts_with("impl") || line.contains("trait ") && line.starts_with("pub ")) {
-            (of, in_trait) = (type_name(line), line.starts_with("pub trait ") || line.starts_with("pub unsafe trait "));
+            (of, in_trait) =
+                (type_name(line), line.starts_with("pub trait ") || line.starts_with("pub unsafe trait "));
             skips = hidden || (line.starts_with("impl") && line.contains(" for "));
         } else if at_margin && line.starts_with('}') {
             (of, in_trait, skips) = (String::new(), false, false);
@@ -126,7 +130,8 @@ fn operations(file: &str, text: &str, types: &[(String, String)]) -> Vec<Operati
             hidden |= line.contains("doc(hidden)") || line.contains("cfg(test)");
             continue;
         }
-        let function = ["pub fn ", "pub const fn ", "pub unsafe fn "].iter().find_map(|start| line.strip_prefix(start));
+        let function =
+            ["pub fn ", "pub const fn ", "pub unsafe fn "].iter().find_map(|start| line.strip_prefix(start));
         let function = function.or_else(|| line.strip_prefix("fn ").filter(|_| in_trait));
         if let Some(rest) = function.filter(|_| !hidden && !skips) {
             let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
@@ -135,7 +140,8 @@ fn operations(file: &str, text: &str, types: &[(String, String)]) -> Vec<Operati
             let around = of_type.chain([module.as_str()]).collect::<Vec<_>>().join("\n");
             let body = lines[at..].iter().position(|line| line.ends_with('{') || line.ends_with('}'));
             let body = body.map_or(at, |opens| at + opens);
-            let is_trivial = lines[body].ends_with('}') || lines.get(body + 2).is_some_and(|line| line.trim() == "}");
+            let is_trivial =
+                lines[body].ends_with('}') || lines.get(body + 2).is_some_and(|line| line.trim() == "}");
             found.push(Operation { file: file.to_owned(), name, docs: docs.clone(), is_trivial, around });
         }
         if !line.is_empty() {
