@@ -11,10 +11,14 @@ const CRATES: [&str; 4] = ["kva", "percpu", "maple", "rcu"];
 const AS_A_WHOLE: [&str; 4] =
     ["kva/src/rbtree/mod.rs", "kva/src/by_size/mod.rs", "percpu/src/linux/mod.rs", "maple/src/linux/mod.rs"];
 
+/// Traits whose methods the library calls and users do not: a placement's insides, and the memory that a user gives.
+const CALLED_BACK: [&str; 2] = ["Strategy", "Backing"];
+
 /// What a type or module says that covers its methods of one line; all others say it themselves.
 const UNLESS: &str = "constant unless a method says otherwise";
 
-/// Operations that have no bound yet, as `file: name`. A line that is not needed fails.
+/// Operations that say no cost yet, as `file: name`. A line that is not needed fails; with FREEHOLD_WRITE_COSTS set the test writes
+/// the list, which may only become shorter.
 const MISSING: &str = include_str!("costs_missing.txt");
 
 /// A function that users can call.
@@ -35,7 +39,7 @@ impl Operation {
 }
 
 fn says_cost(docs: &str) -> bool {
-    docs.contains("Cost") || docs.contains(" cost") || docs.contains("O(")
+    docs.contains("Cost") || docs.contains("O(")
 }
 
 fn crates() -> PathBuf {
@@ -104,6 +108,11 @@ fn types(texts: &[(String, String)]) -> Vec<(String, String)> {
     found
 }
 
+/// What the module says of itself.
+fn header(text: &str) -> String {
+    text.lines().filter_map(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join("\n")
+}
+
 /// The public functions of a source.
 fn operations(file: &str, text: &str, types: &[(String, String)]) -> Vec<Operation> {
     let module: String =
@@ -117,7 +126,9 @@ fn operations(file: &str, text: &str, types: &[(String, String)]) -> Vec<Operati
         if at_margin && (line.starts_with("impl") || line.contains("trait ") && line.starts_with("pub ")) {
             (of, in_trait) =
                 (type_name(line), line.starts_with("pub trait ") || line.starts_with("pub unsafe trait "));
-            skips = hidden || (line.starts_with("impl") && line.contains(" for "));
+            skips = hidden
+                || CALLED_BACK.contains(&of.as_str())
+                || (line.starts_with("impl") && line.contains(" for "));
         } else if at_margin && line.starts_with('}') {
             (of, in_trait, skips) = (String::new(), false, false);
         }
@@ -172,6 +183,9 @@ fn every_public_operation_says_what_it_costs() {
         let folders = AS_A_WHOLE.map(|module| module.trim_end_matches("mod.rs"));
         for (file, text) in &texts {
             if folders.iter().any(|folder| file.starts_with(folder)) {
+                if AS_A_WHOLE.contains(&file.as_str()) && !says_cost(&header(text)) {
+                    missing.insert(format!("{file}: the module"));
+                }
                 continue;
             }
             let operations = operations(file, text, &types);
@@ -182,20 +196,16 @@ fn every_public_operation_says_what_it_costs() {
     }
     assert!(count > 300, "{count} operations are not all");
     let known: BTreeSet<String> = MISSING.lines().map(str::to_owned).collect();
+    if std::env::var_os("FREEHOLD_WRITE_COSTS").is_some() {
+        let lines: String = missing.intersection(&known).map(|line| format!("{line}\n")).collect();
+        fs::write(crates().join("lab/tests/parts/costs_missing.txt"), lines).unwrap();
+        return;
+    }
     println!("{count} operations, of which {} say no cost yet", known.len());
     let new: Vec<_> = missing.difference(&known).cloned().collect();
     assert!(new.is_empty(), "these say nothing of their cost:\n{}", new.join("\n"));
     let done: Vec<_> = known.difference(&missing).cloned().collect();
     assert!(done.is_empty(), "these say it now, and need no line in costs_missing.txt:\n{}", done.join("\n"));
-}
-
-#[test]
-fn what_moves_says_its_cost_as_a_whole() {
-    for file in AS_A_WHOLE {
-        let text = fs::read_to_string(crates().join(file)).unwrap();
-        let header: String = text.lines().filter(|line| line.starts_with("//!")).collect();
-        assert!(says_cost(&header), "{file} says nothing of its cost");
-    }
 }
 
 #[test]
