@@ -161,7 +161,7 @@ fn cyclic(n: u32, meter: &mut Meter) -> Result<(), String> {
     map.validate().map_err(|broken| broken.to_string())
 }
 
-/// All ranges but one in 64 are erased; then a search that fits nowhere between them.
+/// All ranges but one in 8 are erased; then a search that fits nowhere between them.
 fn mass_erases(n: u32, meter: &mut Meter) -> Result<(), String> {
     let map = meter.ready(|_| {
         let mut map = RangeMap::new();
@@ -169,14 +169,14 @@ fn mass_erases(n: u32, meter: &mut Meter) -> Result<(), String> {
             map.insert(at * 4..=at * 4 + 3, at as u32).map_err(|refused| refused.cause.to_string())?;
         }
         let mut erased = 0;
-        for at in (0..u64::from(n)).filter(|at| at % 64 != 0) {
+        for at in (0..u64::from(n)).filter(|at| at % 8 != 0) {
             erased += u64::from(map.erase(at * 4).is_some());
         }
         Ok((map, u64::from(n) + erased))
     })?;
     for _ in 0..MEASURED {
-        let found = meter.measure(|_| map.lowest_gap(&Request::new(4 * 63 + 1)));
-        right(found.ok().map(|span| span.first()), u64::from(n - 1) / 64 * 256 + 4)?;
+        let found = meter.measure(|_| map.lowest_gap(&Request::new(4 * 7 + 1)));
+        right(found.ok().map(|span| span.first()), u64::from(n - 1) / 8 * 32 + 4)?;
     }
     whole(&map)
 }

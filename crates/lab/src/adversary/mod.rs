@@ -31,4 +31,4 @@ pub use meter::{Figures, Meter, Unit, work};
 pub use search::{Found, climb};
 #[cfg(feature = "program")]
 pub use sequence::{Judged, Part, Sequence, judge_string, sequences};
-pub use strings::{Make, OP_BYTES, STRINGS, Strings, Suffered, play};
+pub use strings::{Make, OP_BYTES, SUBJECTS, Strings, Subject, Suffered, play};

@@ -57,13 +57,19 @@ fn of(make: Make, string: Vec<u8>, ops: usize) -> Result<Found, String> {
 fn random_string(random: &mut SplitMix, ops: usize) -> Vec<u8> {
     let mut string = Vec::with_capacity(ops * OP_BYTES);
     while string.len() < ops * OP_BYTES {
-        let (op, run) = (op(random), 1 + random.uniform(64) as usize);
+        let (op, run) = (op(random), some(random, ops));
         let period = [op, self::op(random)];
         let ops = period.into_iter().cycle().take(run);
         ops.for_each(|op| string.extend(op));
     }
     string.truncate(ops * OP_BYTES);
     string
+}
+
+/// From 1 to `most`, each doubling as likely as the next.
+fn some(random: &mut SplitMix, most: usize) -> usize {
+    let below = 2u64 << random.uniform(u64::from(most.ilog2()) + 1);
+    (1 + random.uniform(below) as usize).min(most)
 }
 
 fn op(random: &mut SplitMix) -> [u8; OP_BYTES] {
@@ -76,7 +82,7 @@ fn mutated(string: &[u8], random: &mut SplitMix) -> Vec<u8> {
     let ops = string.len() / OP_BYTES;
     for _ in 0..=random.uniform(3) {
         let at = random.uniform(ops as u64) as usize;
-        let len = 1 + random.uniform((ops - at).min(128) as u64) as usize;
+        let len = some(random, ops - at);
         let piece = at * OP_BYTES..(at + len) * OP_BYTES;
         match random.uniform(4) {
             0 => string[at * OP_BYTES..][..OP_BYTES].copy_from_slice(&op(random)),

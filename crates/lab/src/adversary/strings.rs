@@ -26,8 +26,35 @@ pub trait Strings {
 /// Makes an engine.
 pub type Make = fn() -> Result<Box<dyn Strings>, String>;
 
-/// The engines, by the name of their family.
-pub const STRINGS: [(&str, Make); 3] = [("kva", Kva::make), ("percpu", Percpu::make), ("maple", Maple::make)];
+/// An engine, and the bound of any string on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject {
+    /// The name of its family.
+    pub family: &'static str,
+    /// Makes it.
+    pub make: Make,
+    /// Whether what was suffered up to some operation is within the documented bounds.
+    pub within: fn(&Suffered) -> bool,
+}
+
+/// The engines that strings are played on.
+pub const SUBJECTS: [Subject; 3] = [
+    // O(log n) amortized: nothing may be owed at any time. To learn an alignment visits each leaf once.
+    Subject { family: "kva", make: Kva::make, within: |suffered| suffered.total <= 4 * suffered.logs() + 64 },
+    // A single operation is at most linear in the pages, of which an operation adds 16; with more than 24 sizes and alignments
+    // that take turns no more is promised.
+    Subject {
+        family: "percpu",
+        make: Percpu::make,
+        within: |suffered| suffered.worst <= 32 * suffered.ops + 64,
+    },
+    // A store splits nodes on one path, and makes few more than it fills.
+    Subject {
+        family: "maple",
+        make: Maple::make,
+        within: |suffered| suffered.total <= 2 * suffered.ops + 16,
+    },
+];
 
 /// What a string did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +65,13 @@ pub struct Suffered {
     pub total: u64,
     /// How many there were.
     pub ops: u64,
+}
+
+impl Suffered {
+    /// As many operations of logarithmic cost.
+    fn logs(&self) -> u64 {
+        self.ops * (u64::from(self.ops.max(1).ilog2()) + 1)
+    }
 }
 
 /// Plays a string until so many operations are done, and tells `each` what was suffered up to every one of them. An empty string does

@@ -2,7 +2,7 @@
 //! that is documented.
 
 use crate::adversary::{
-    Figures, Judged, Meter, OP_BYTES, STRINGS, Sequence, Unit, climb, judge_string, play, sequences,
+    Figures, Judged, Meter, OP_BYTES, SUBJECTS, Sequence, Subject, Unit, climb, judge_string, play, sequences,
 };
 use crate::failure::usage;
 use crate::kind::Stressed;
@@ -22,7 +22,7 @@ pub struct Asked {
     #[arg(long, value_name = "N", default_value_t = 100_000, requires = "adversary",
         value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
     pub largest: u32,
-    /// A sequence, like `one-short`; again for more. All, and the search, if none is named.
+    /// A sequence, like `one-short`, or `search`; again for more. All if none is named.
     #[arg(long = "sequence", value_name = "NAME", requires = "adversary")]
     pub named: Vec<String>,
     /// Steps of the search for worse, which starts at --seed.
@@ -33,10 +33,12 @@ pub struct Asked {
     pub keep: bool,
 }
 
+/// What strings and the search are called among sequences.
+const SEARCH: &str = "search";
 /// Where growth begins.
 const LEAST: u32 = 100;
 /// Operations of a string that is searched for.
-pub const STRING_OPS: usize = 512;
+pub const STRING_OPS: usize = 2048;
 /// What sequences hold against which bound.
 const READING: &str = "exponents of growth are held against that of the bound over the same sizes, and 0.1. Mean of all: over all \
                        operations since the structure was empty. Worst measured: of the operations at the end that are to \
@@ -61,8 +63,9 @@ pub fn run(
             _ => "--adversary: of kva, percpu, maple, pools and rcu; counters cost the same at any n",
         });
     };
-    if let Some(name) = options.named.iter().find(|name| all.iter().all(|sequence| sequence.name != **name)) {
-        let names: Vec<_> = all.iter().map(|sequence| sequence.name).collect();
+    let mut names: Vec<_> = all.iter().map(|sequence| sequence.name).collect();
+    names.push(SEARCH);
+    if let Some(name) = options.named.iter().find(|name| !names.contains(&name.as_str())) {
         return usage(format!("no sequence {name:?}; there are {}", names.join(", ")));
     }
     results.note(READING);
@@ -89,7 +92,7 @@ pub fn run(
             verdict.add(&mut results, subject, sequence.name, sequence.op, sequence.unit, &judged);
         }
     }
-    if options.named.is_empty() {
+    if options.named.is_empty() || options.named.iter().any(|name| name == SEARCH) {
         strings(subject, options, seed, &mut results, &mut verdict, progress)?;
     }
     verdict.say(&mut results);
@@ -137,7 +140,7 @@ fn strings(
     verdict: &mut Verdict,
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
-    let Some(&(family, make)) = STRINGS.iter().find(|(family, _)| *family == subject.name()) else {
+    let Some(&Subject { family, make, .. }) = SUBJECTS.iter().find(|of| of.family == subject.name()) else {
         results
             .note("no search for worse: instructions are counted here, each string in a process of its own");
         return Ok(());
