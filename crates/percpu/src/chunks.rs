@@ -98,7 +98,7 @@ impl<P: Strategy> Chunks<P> {
         }
         self.slots.set_by_room(id.index, free);
         self.live += 1;
-        P::update_pages(self, id.index);
+        P::update_pages(self, id.index, true);
     }
 
     /// Removes a chunk without objects. Its position becomes vacant; after the last generation it is retired, so that no name
@@ -111,7 +111,7 @@ impl<P: Strategy> Chunks<P> {
         let slot = if next.is_some() { self.slots.vacant() } else { self.slots.retired() };
         self.slots.move_to(index, slot, End::Head);
         self.live -= 1;
-        P::update_pages(self, index);
+        P::update_pages(self, index, false);
     }
 
     /// Relinks a chunk whose size class changed: at the head if its free area grew, at the tail if it shrank. A chunk that is set aside stays on its list. A chunk that was demoted since the last

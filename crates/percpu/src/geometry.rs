@@ -47,13 +47,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// Units of `unit_bytes` for `cpus` CPUs, populated on demand.
+    /// Units of `unit_bytes` for `cpus` CPUs, populated on demand. Cost: constant.
     #[must_use]
     pub const fn new(unit_bytes: u32, cpus: u32) -> Self {
         Self { unit_bytes, cpus, population: Population::OnDemand }
     }
 
-    /// The same, with another way to populate pages.
+    /// The same, with another way to populate pages. Cost: constant.
     #[must_use]
     pub const fn population(self, population: Population) -> Self {
         Self { population, ..self }

@@ -83,6 +83,12 @@ pub trait Strategy: Sized {
     /// The first list whose chunks may have pages without objects.
     fn first_slot_with_pages() -> u32;
 
+    /// A chunk on a list that has pages without memory, for balancing.
+    fn unpopulated(chunks: &mut Chunks<Self>, slot: u32) -> Option<u32> {
+        let has_bare = |&index: &u32| chunks.at(index).populated_pages < chunks.at(index).pages.count();
+        chunks.slots.list(slot).find(has_bare)
+    }
+
     /// Finds a place for the request in the chunks that exist. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location>;
 
@@ -92,10 +98,11 @@ pub trait Strategy: Sized {
     /// Updates the hints and the chunk's list for an object that was freed. The maps have it no longer.
     fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe);
 
-    /// Updates what is known of a chunk that was added or removed, or whose pages gained or lost memory.
+    /// Updates what is known of a chunk that was added or removed, or whose pages gained or lost memory. `ready` if pages may
+    /// have gained memory for no object in particular.
     #[inline]
-    fn update_pages(chunks: &mut Chunks<Self>, chunk: u32) {
-        let _ = (chunks, chunk);
+    fn update_pages(chunks: &mut Chunks<Self>, chunk: u32, ready: bool) {
+        let _ = (chunks, chunk, ready);
     }
 
     /// What is known of the chunk's free runs now.

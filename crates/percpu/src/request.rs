@@ -22,19 +22,19 @@ pub struct Request {
 }
 
 impl Request {
-    /// `size_bytes` at a multiple of 4. The request may wait for memory.
+    /// `size_bytes` at a multiple of 4. The request may wait for memory. Cost: constant.
     #[must_use]
     pub const fn new(size_bytes: u64) -> Self {
         Self { size_bytes, align_bytes: BIT_BYTES as u64, atomic: false }
     }
 
-    /// The offset must be a multiple of `align_bytes`.
+    /// The offset must be a multiple of `align_bytes`. Cost: constant.
     #[must_use]
     pub const fn align(self, align_bytes: u64) -> Self {
         Self { align_bytes, ..self }
     }
 
-    /// The object must lie in pages that have memory already.
+    /// The object must lie in pages that have memory already. Cost: constant.
     #[must_use]
     #[doc(alias = "GFP_ATOMIC")]
     pub const fn atomic(self) -> Self {
@@ -80,19 +80,19 @@ pub struct ChunkId {
 
 impl ChunkId {
     /// The name with those parts, as [`ChunkId::index`] and [`ChunkId::generation`] gave them. A set refuses the name of a
-    /// chunk that it does not have.
+    /// chunk that it does not have. Cost: constant.
     #[must_use]
     pub const fn from_parts(index: u32, generation: u32) -> Self {
         Self { index, generation }
     }
 
-    /// The chunk's position in the set: small, and used again once the chunk is gone.
+    /// The chunk's position in the set: small, and used again once the chunk is gone. Cost: constant.
     #[must_use]
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// How many chunks had the position before.
+    /// How many chunks had the position before. Cost: constant.
     #[must_use]
     pub const fn generation(self) -> u32 {
         self.generation

@@ -57,6 +57,19 @@ impl<L: PoolNode, K: Key, M> Tree<L, K, M> {
         path
     }
 
+    /// The leaf that `key` belongs to, and its place in the node above it: all that a look-up needs of a path.
+    #[inline]
+    pub(crate) fn leaf_for(&self, key: K) -> (NodeId, Step) {
+        let (mut at, mut parent) = (self.root, Step::NONE);
+        for _ in 0..self.height {
+            let inner = &self.inners[at];
+            let slot = inner.child_for(key);
+            parent = Step::new(at, slot);
+            at = inner.child(slot);
+        }
+        (at, parent)
+    }
+
     #[inline]
     pub(crate) fn go_to(&self, key: K, path: &mut LeafPath) {
         self.descend(path, self.height, self.root, |inner| inner.child_for(key));

@@ -5,6 +5,7 @@
 //!             e        gap       n                    e   gap  new  gap   n
 //! ```
 
+use super::far::high_halves;
 use super::leaf::{Entry, Leaf, Terms, WIDTH};
 use super::{EntryHandle, RegionTree};
 use crate::bplus::LeafPath;
@@ -19,7 +20,7 @@ impl<V> RegionTree<V> {
         let (start, last) = (taken.first() >> self.shift, taken.last() >> self.shift);
         let EntryHandle { leaf: id, slot, parent } = at;
         let leaf = &mut self.tree.leaves[id];
-        if leaf.len() == WIDTH || leaf.is_tail(slot) {
+        if leaf.is_far() || leaf.len() == WIDTH || leaf.is_tail(slot) {
             return self.insert_cold(at, start, last, terms, value);
         }
         let (end, next) = (leaf.end[slot], leaf.next[slot]);
@@ -34,7 +35,7 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// [`RegionTree::insert`] into a leaf that is full, or into its last gap where that passes the lanes' reach.
+    /// [`RegionTree::insert`] into a leaf that is full or far, or into its last gap where that passes the lanes' reach.
     #[cold]
     fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: Terms, value: Option<V>) {
         let EntryHandle { leaf: id, slot, .. } = at;
@@ -63,16 +64,24 @@ impl<V> RegionTree<V> {
     fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
         // A region at the end of a gap joins those behind the gap: so leaves fill from the top down too.
         let (start, mut behind) = (entry.start, *path);
+        if self.make_far(path.leaf) {
+            self.tree.leaves[path.leaf].push(entry);
+            return;
+        }
         let leaf = &self.tree.leaves[path.leaf];
-        if leaf.start(leaf.last()) < start
+        let is_last = leaf.start(leaf.last()) < start;
+        if (is_last || leaf.gives_last_for(start))
             && self.tree.next(&mut behind)
-            && self.tree.leaves[behind.leaf].has_room_for(start)
+            && (self.tree.leaves[behind.leaf].has_room_for(start) || (is_last && self.make_far(behind.leaf)))
         {
-            self.tree.leaves[behind.leaf].push(entry);
+            let last = if is_last { entry } else { self.tree.leaves[path.leaf].swap_last(entry) };
+            let start = last.start;
+            self.tree.leaves[behind.leaf].push(last);
             self.tree.set_low(&behind, start);
             return self.refresh(start);
         }
         let id = self.tree.take_leaf();
+        self.far_leaves -= usize::from(self.tree.leaves[path.leaf].is_far());
         let leaf = &mut self.tree.leaves[path.leaf];
         // An entry below all of a leaf can only come before the tree's first: other separators are exact.
         let right = if entry.start < leaf.low() {
@@ -81,7 +90,7 @@ impl<V> RegionTree<V> {
             // Regions that are appended one after the other leave full leaves behind.
             Leaf::of(entry)
         } else {
-            let mut right = leaf.split();
+            let mut right = leaf.split(entry.start);
             if entry.start < right.low() {
                 leaf.push(entry)
             } else {
@@ -90,8 +99,15 @@ impl<V> RegionTree<V> {
             right
         };
         let low = right.low();
+        self.far_leaves += usize::from(leaf.is_far()) + usize::from(right.is_far());
         self.tree.leaves[id] = right;
         self.tree.insert_leaf(path, low, id);
+    }
+
+    fn make_far(&mut self, leaf: NodeId) -> bool {
+        let is_made = self.tree.leaves[leaf].make_far();
+        self.far_leaves += usize::from(is_made);
+        is_made
     }
 }
 
@@ -103,23 +119,43 @@ impl<V> Leaf<V> {
 
     /// A leaf of one entry.
     fn of(entry: Entry<V>) -> Self {
-        let mut leaf = Self::starting_at(entry.start);
+        let mut leaf = Self::starting_at(entry.start, None);
         leaf.push(entry);
         leaf
     }
 
-    /// Moves the upper half of the entries to a new leaf.
-    fn split(&mut self) -> Self {
+    /// Moves the upper half of the entries to a new leaf, of a leaf that is to get one that starts at `new`. Of a far leaf,
+    /// each half is near if it can be.
+    fn split(&mut self, new: u64) -> Self {
         let order = self.in_order();
         let start = |at: usize| self.start(order[at].into());
         // A region that starts where its marker does stays with it, for both have the same key.
         let half = WIDTH / 2 + usize::from(start(WIDTH / 2) == start(WIDTH / 2 - 1));
-        let left = Self::starting_at(start(0));
-        let mut right = Self::starting_at(start(half));
+        let left_last = if new < start(half) { new.max(start(half - 1)) } else { start(half - 1) };
+        let high = |first, last| match self.is_far() && !Self::is_near(first, last) {
+            true => high_halves().map(Some),
+            false => Some(None),
+        };
+        let highs = (high(start(0), left_last), high(start(half), start(WIDTH - 1)));
+        let (Some(left), Some(right)) = highs else { return self.split_last() };
+        let left = Self::starting_at(start(0), left);
+        let mut right = Self::starting_at(start(half), right);
         let mut whole = core::mem::replace(self, left);
         for (at, &slot) in order.iter().enumerate() {
             let leaf = if at < half { &mut *self } else { &mut right };
             leaf.push(whole.take(slot.into()));
+        }
+        right
+    }
+
+    /// Moves the last entry to a near leaf, and the marker at its start, if there is one.
+    fn split_last(&mut self) -> Self {
+        let start = self.start(self.last());
+        let mut right = Self::starting_at(start, None);
+        while self.start(self.last()) == start {
+            let slot = self.last();
+            right.push(self.take(slot));
+            self.remove(slot);
         }
         right
     }

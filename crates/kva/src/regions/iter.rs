@@ -74,7 +74,8 @@ impl<V> RegionTree<V> {
 
     /// The region or hold of an entry, if it is no marker.
     pub(crate) fn region_of(&self, at: EntryHandle) -> Option<RegionEntry<'_, V>> {
-        self.tree.leaves[at.leaf].is_region(at.slot).then(|| self.entry(at))
+        let leaf = &self.tree.leaves[at.leaf];
+        leaf.is_region(at.slot).then(|| self.entry(leaf, at.slot))
     }
 
     /// The regions and holds that have an address in `span`, and the markers among them.

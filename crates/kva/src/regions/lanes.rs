@@ -29,22 +29,29 @@ impl<V> Leaf<V> {
         ((region as usize).checked_sub(1), (before as usize).checked_sub(1))
     }
 
-    /// The region that starts highest at or below `granule`.
+    /// The region that `granule` belongs to, or its guard.
     #[inline]
-    pub(super) fn region_at_or_below(&self, granule: u64) -> Option<usize> {
-        let lane = self.clamped(granule);
-        let mut best = -1;
-        for slot in 0..WIDTH {
-            let start = self.start[slot];
-            let key = start << SLOT_BITS | slot as i32;
-            let known = start >= 0 && start <= lane;
-            best = best.max(if known { key } else { -1 });
+    pub(super) fn region_at(&self, granule: u64) -> Option<usize> {
+        if self.is_far() {
+            return self.far_region_at(granule);
         }
-        slot_of(best)
+        let lane = granule.checked_sub(self.base)?.min(REACH as u64) as i32;
+        let mut found = 0;
+        for slot in 0..WIDTH {
+            // No two regions have a lane in common.
+            let (start, end) = (self.start[slot].wrapping_add(!lane), self.end[slot].wrapping_add(!lane));
+            // Negative if start <= lane < end.
+            found |= ((start & !end) >> 31) & (slot as i32 + 1);
+        }
+        let slot = (found as usize).checked_sub(1)?;
+        (!self.is_tail(slot) || u128::from(granule) < self.tail_end).then_some(slot)
     }
 
     /// The entry with the highest gap that starts at or below `granule`, which may be empty.
     pub(super) fn gap_at_or_below(&self, granule: u64) -> Option<usize> {
+        if self.is_far() {
+            return self.far_gap_at_or_below(granule);
+        }
         if let Some(tail) = self.tail().filter(|&tail| self.end(tail) <= u128::from(granule)) {
             return Some(tail);
         }
@@ -60,7 +67,7 @@ impl<V> Leaf<V> {
     /// The lowest place for a request in this leaf: the entry before it, and its first granule.
     #[inline]
     pub(super) fn lowest(&self, wanted: &Wanted) -> Option<(usize, u64)> {
-        let Some((size, mask)) = wanted.lanes() else {
+        let Some((size, mask)) = wanted.lanes().filter(|_| !self.is_far()) else {
             let order = self.in_order();
             return order[..self.len()].iter().find_map(|&slot| self.lowest_behind(slot.into(), wanted));
         };
@@ -91,7 +98,7 @@ impl<V> Leaf<V> {
     /// The highest place for a request in this leaf: the entry before it, and its first granule.
     #[inline]
     pub(super) fn highest(&self, wanted: &Wanted) -> Option<(usize, u64)> {
-        let Some((size, mask)) = wanted.lanes() else {
+        let Some((size, mask)) = wanted.lanes().filter(|_| !self.is_far()) else {
             let order = self.in_order();
             return order[..self.len()]
                 .iter()
@@ -116,7 +123,7 @@ impl<V> Leaf<V> {
     /// Granules of the largest gap, counted from its first multiple of an alignment.
     pub(super) fn largest_room(&self, mask: u64) -> u64 {
         let beyond = self.tail().map_or(0, |tail| room(self.end(tail) as u64, self.gap(tail), mask));
-        if mask >= BASE_ALIGN as u64 {
+        if mask >= BASE_ALIGN as u64 || self.is_far() {
             let rooms = (0..self.len()).map(|slot| room(self.end(slot) as u64, self.gap(slot), mask));
             return rooms.fold(beyond, u64::max);
         }

@@ -22,7 +22,8 @@ impl<V> RegionTree<V> {
         // What follows at once is no longer a span of its own.
         let follows = self.remove_marker(end);
         if self.tree.height == 0 && self.tree.leaves[self.tree.root].len() == 0 {
-            self.tree.leaves[self.tree.root] = Leaf::starting_at(start);
+            self.far_leaves = 0;
+            self.tree.leaves[self.tree.root] = Leaf::starting_at(start, None);
         }
         let next = follows.unwrap_or(end);
         let found = self.entry_before(span.first());
@@ -49,8 +50,8 @@ impl<V> RegionTree<V> {
         let granule = u64::try_from(at).ok()?;
         let path = self.tree.path_to(granule);
         let leaf = &mut self.tree.leaves[path.leaf];
-        let lane = !leaf.lane_of(granule)?;
-        let slot = leaf.start.iter().position(|&start| start == lane)?;
+        let is_it = |&slot: &usize| !leaf.is_region(slot) && leaf.start(slot) == granule;
+        let slot = (0..leaf.len()).find(is_it)?;
         let next = leaf.next(slot);
         self.blocks -= usize::from(leaf.gap(slot) > 0);
         leaf.remove(slot);
@@ -58,7 +59,7 @@ impl<V> RegionTree<V> {
             let low = leaf.low();
             self.tree.set_low(&path, low);
         } else if self.tree.height > 0 {
-            self.tree.remove_leaf(&path);
+            self.remove_leaf(&path);
         }
         Some(next)
     }

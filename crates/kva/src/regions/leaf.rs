@@ -6,20 +6,22 @@
 //!               ^   ^          ^
 //!   slot 4:  start  end       next                  gap = next - end, free
 //!
-//!   lanes    start  | 31 | 19 | -1 |  0 | ...       distances from the base in granules
-//!            end    | 33 | 25 |  0 |  4 | ...
-//!            next   | 40 | 31 |  0 | 19 | ...
+//!   lanes    start  | 31 | 19 | 2^30 |  0 | ...       distances from the base in granules
+//!            end    | 33 | 25 |    0 |  4 | ...
+//!            next   | 40 | 31 |    0 | 19 | ...
 //! ```
 //!
 //! An entry that is added takes the first vacant slot, and the last entry fills the slot of one that is removed. A
 //! search looks at all lanes at once (`lanes.rs`), so order has no use.
 //!
 //! A span of the layout starts with a marker, an entry of no length. So a gap always has an entry before it. A marker's
-//! `start` is inverted, as a region may start at the same address.
+//! `start` has a bit more, as a region may start at the same address.
 //!
 //! Lanes hold distances below 2^25 granules. What passes that, the end of a long region or of a long gap, can only
-//! be the last entry's: it is kept exactly beside the lanes, as the `tail`.
+//! be the last entry's: it is kept exactly beside the lanes, as the `tail`. Regions that lie farther apart share far
+//! leaves (`far.rs`).
 
+use super::far::High;
 use freehold_units::Align;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
@@ -33,8 +35,10 @@ pub(super) const BASE_ALIGN: i32 = 1 << 20;
 pub(super) const BEYOND: i32 = REACH + 1;
 /// `next` of a vacant slot, and of the tail.
 const NO_GAP: i32 = -1;
+/// Set in the `start` of a marker, so that it is above all lanes.
+const MARKER: i32 = 1 << 30;
 /// `start` of a vacant slot.
-const VACANT_START: i32 = i32::MIN;
+const VACANT_START: i32 = i32::MAX;
 /// No slot.
 const NO_SLOT: u32 = u32::MAX;
 
@@ -50,8 +54,10 @@ pub(crate) struct Leaf<V> {
     len: u32,
     /// The slot of the tail; the next vacant node of a vacant leaf.
     tail: u32,
-    tail_end: u128,
+    pub(super) tail_end: u128,
     tail_next: u128,
+    /// Of a far leaf: lanes hold low halves of addresses, these are the high ones. Its tail ends with 2^64.
+    pub(super) high: Option<High>,
     /// Granules of guard, which are part of the region.
     guards: [u32; WIDTH],
     /// Logarithms of the alignments that regions were allocated with.
@@ -101,6 +107,7 @@ impl<V> PoolNode for Leaf<V> {
         tail: NO_NODE,
         tail_end: 0,
         tail_next: 0,
+        high: None,
         guards: [0; WIDTH],
         aligns: [0; WIDTH],
         values: [const { None }; WIDTH],
@@ -112,6 +119,7 @@ impl<V> PoolNode for Leaf<V> {
 
     fn set_link(&mut self, next: NodeId) {
         debug_assert!(self.len == 0, "K7: a vacant leaf has no entry");
+        self.high = None;
         self.tail = next;
     }
 }
@@ -133,27 +141,46 @@ impl<V> Leaf<V> {
 
     #[inline]
     pub(super) fn is_region(&self, slot: usize) -> bool {
-        self.start[slot] >= 0
+        if self.is_far() { self.end(slot) > self.start(slot).into() } else { self.start[slot] < MARKER }
     }
 
     /// The first granule of an entry.
     #[inline]
     pub(super) fn start(&self, slot: usize) -> u64 {
-        let lane = self.start[slot];
-        // Inverted if it is negative.
-        self.base + (lane ^ (lane >> 31)) as u64
+        if self.is_far() {
+            return self.far_whole(self.start[slot], 0, slot);
+        }
+        self.base + (self.start[slot] & !MARKER) as u64
     }
 
     /// One granule past an entry, guard included: where its gap starts.
     #[inline]
     pub(super) fn end(&self, slot: usize) -> u128 {
-        if self.is_tail(slot) { self.tail_end } else { u128::from(self.base) + self.end[slot] as u128 }
+        if self.is_tail(slot) {
+            self.tail_end
+        } else if self.is_far() {
+            self.far_whole(self.end[slot], 1, slot).into()
+        } else {
+            u128::from(self.base) + self.end[slot] as u128
+        }
+    }
+
+    /// The same, 0 for 2^64.
+    #[inline]
+    pub(super) fn end_wrapping(&self, slot: usize) -> u64 {
+        self.end(slot) as u64
     }
 
     /// Where the gap behind an entry ends: the next entry starts there, or a hole of the layout.
     #[inline]
     pub(super) fn next(&self, slot: usize) -> u128 {
-        if self.is_tail(slot) { self.tail_next } else { u128::from(self.base) + self.next[slot] as u128 }
+        if self.is_tail(slot) {
+            self.tail_next
+        } else if self.is_far() {
+            self.far_whole(self.next[slot], 2, slot).into()
+        } else {
+            u128::from(self.base) + self.next[slot] as u128
+        }
     }
 
     /// Granules of the gap behind an entry; `u64::MAX` for 2^64.
@@ -198,6 +225,9 @@ impl<V> Leaf<V> {
 
     /// Slots in the order of their addresses: the first `len`.
     pub(super) fn in_order(&self) -> [u8; WIDTH] {
+        if self.is_far() {
+            return self.far_in_order();
+        }
         // Ends ascend as starts do, and a marker ends before the region that starts where it is.
         let mut keys = [0; WIDTH];
         let in_use = &mut keys[..self.len()];
@@ -214,19 +244,25 @@ impl<V> Leaf<V> {
 
     /// The entry with the highest address.
     pub(super) fn last(&self) -> usize {
+        if self.is_far() {
+            return self.far_last();
+        }
         let by_end = |&slot: &usize| self.end[slot];
         (0..self.len()).max_by_key(by_end).expect("K8: a leaf in use has an entry")
     }
 
     /// The first granule of the entry with the lowest address.
     pub(super) fn low(&self) -> u64 {
-        let first = self.start[..self.len()].iter().map(|&lane| lane ^ (lane >> 31)).min();
+        if self.is_far() {
+            return self.far_low();
+        }
+        let first = self.start[..self.len()].iter().map(|&lane| lane & !MARKER).min();
         self.base + first.expect("K8: a leaf in use has an entry") as u64
     }
 
     /// Whether an entry can start there.
     pub(super) fn reaches(&self, granule: u64) -> bool {
-        granule >= self.base && self.lane_of(granule).is_some()
+        self.is_far() || (granule >= self.base && self.lane_of(granule).is_some())
     }
 
     /// Sets where an entry ends and its gap ends. Beyond the lanes' reach, it is the last entry.
@@ -236,11 +272,16 @@ impl<V> Leaf<V> {
             end <= next && end >= u128::from(self.start(slot)),
             "K4: an entry ends before its gap does"
         );
-        if next - base < REACH as u128 {
+        let fits = if self.is_far() { next >> 64 == 0 } else { next - base < REACH as u128 };
+        if fits {
             if self.is_tail(slot) {
                 self.tail = NO_SLOT;
             }
-            (self.end[slot], self.next[slot]) = ((end - base) as i32, (next - base) as i32);
+            let from = if self.is_far() { 0 } else { base };
+            (self.end[slot], self.next[slot]) = ((end - from) as i32, (next - from) as i32);
+            if let Some([_, ends, nexts]) = self.high.as_deref_mut() {
+                (ends[slot], nexts[slot]) = ((end >> 32) as u32, (next >> 32) as u32);
+            }
         } else {
             debug_assert!(self.tail().is_none_or(|tail| tail == slot), "K8: a leaf has one tail");
             self.tail = slot as u32;
@@ -252,9 +293,17 @@ impl<V> Leaf<V> {
     /// Adds an entry. There is a vacant slot, and the entry starts within reach.
     pub(super) fn push(&mut self, entry: Entry<V>) -> usize {
         let slot = self.len();
-        let lane = self.lane_of(entry.start).expect("K8: an entry starts within its leaf's reach");
         self.len += 1;
-        self.start[slot] = if entry.end > entry.start.into() { lane } else { !lane };
+        self.start[slot] = match self.high.as_deref_mut() {
+            Some([starts, ..]) => {
+                starts[slot] = (entry.start >> 32) as u32;
+                entry.start as i32
+            }
+            None => {
+                let lane = self.lane_of(entry.start).expect("K8: an entry starts within its leaf's reach");
+                if entry.end > entry.start.into() { lane } else { lane | MARKER }
+            }
+        };
         self.set_terms(slot, entry.terms);
         self.values[slot] = entry.value;
         self.set_gap(slot, entry.end, entry.next);
@@ -280,10 +329,10 @@ impl<V> Leaf<V> {
         self.values[slot] = value;
     }
 
-    /// Takes an entry out; the last slot's entry moves to its slot. The gap behind it belongs to nobody then: the
-    /// caller gives it to the entry before.
+    /// Takes an entry out of a near leaf; the last slot's entry moves to its slot. The gap behind it belongs to nobody
+    /// then: the caller gives it to the entry before.
     #[inline]
-    pub(super) fn remove(&mut self, slot: usize) -> (Terms, Option<V>) {
+    pub(super) fn remove_near(&mut self, slot: usize) -> (Terms, Option<V>) {
         let last = self.len() - 1;
         if self.is_tail(slot) {
             self.tail = NO_SLOT;
@@ -317,8 +366,13 @@ impl<V> Leaf<V> {
         }
     }
 
-    /// A leaf for entries from `low` on, without entry.
-    pub(super) fn starting_at(low: u64) -> Self {
-        Self { base: low & !(BASE_ALIGN as u64 - 1), ..Self::VACANT }
+    /// A leaf for entries from `low` on, without entry: far if it has high halves.
+    pub(super) fn starting_at(low: u64, high: Option<High>) -> Self {
+        Self { base: Self::base_for(low), high, ..Self::VACANT }
+    }
+
+    /// What lanes count from in a leaf for entries from `low` on.
+    pub(super) fn base_for(low: u64) -> u64 {
+        low & !(BASE_ALIGN as u64 - 1)
     }
 }

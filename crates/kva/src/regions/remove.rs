@@ -8,6 +8,7 @@
 //! starts with another entry, and separators rise. A leaf with few entries is joined with a neighbour.
 
 use super::RegionTree;
+use super::far::{MANY, high_halves};
 use super::leaf::{Terms, WIDTH};
 use crate::bplus::LeafPath;
 use freehold_units::pool::NO_NODE;
@@ -45,14 +46,16 @@ impl<V> RegionTree<V> {
         self.tree.go_to(granule, &mut path);
         probe.count(Work::LinkVisited, self.tree.height as u64 + 1);
         let leaf = &mut self.tree.leaves[path.leaf];
-        let lane = leaf.lane_of(granule)?;
-        let (slot, before) = leaf.region_and_before(lane);
+        let (slot, before) = match leaf.is_far() {
+            true => leaf.far_region_and_before(granule),
+            false => leaf.region_and_before(leaf.lane_of(granule)?),
+        };
         let slot = slot?;
-        let (last, block, terms, value) = match before {
-            Some(before) if !leaf.is_tail(slot) => {
+        let (last, block, terms, value) = match before.filter(|_| !leaf.is_tail(slot) && !leaf.is_far()) {
+            Some(before) => {
                 let (gap_start, end, next) = (leaf.end[before], leaf.end[slot], leaf.next[slot]);
                 leaf.next[before] = next;
-                let (terms, value) = leaf.remove(slot);
+                let (terms, value) = leaf.remove_near(slot);
                 let (base, is_few) = (leaf.base, leaf.len() < FEW);
                 self.raise(&path, base + gap_start as u64, (next - gap_start) as u64, probe);
                 if is_few {
@@ -63,7 +66,7 @@ impl<V> RegionTree<V> {
                 let block = Span::new((base + gap_start as u64) << self.shift, last_before(next));
                 (last_before(end), block.expect("K4: a gap has an address"), terms, value)
             }
-            _ => self.remove_cold(&path, slot, before, probe),
+            None => self.remove_cold(&path, slot, before, probe),
         };
         self.regions -= 1;
         self.blocks = self.blocks + 1 - usize::from(block.first() < first) - usize::from(last < block.last());
@@ -76,7 +79,8 @@ impl<V> RegionTree<V> {
         })
     }
 
-    /// Removes the first region of a leaf, which has no entry before it there, or one whose gap passes the lanes' reach.
+    /// Removes the first region of a leaf, which has no entry before it there, or one of a far leaf, or whose gap passes the
+    /// lanes' reach.
     /// Returns its last address, guard included, the free block, and what it kept.
     #[cold]
     fn remove_cold(
@@ -118,7 +122,7 @@ impl<V> RegionTree<V> {
     /// The first entry of a leaf is gone.
     fn drop_first(&mut self, path: &LeafPath, len: usize) {
         if len == 0 {
-            return self.tree.remove_leaf(path);
+            return self.remove_leaf(path);
         }
         self.tree.set_low(path, self.tree.leaves[path.leaf].low());
         if len < FEW {
@@ -126,14 +130,26 @@ impl<V> RegionTree<V> {
         }
     }
 
+    /// Takes out a leaf without entry.
+    pub(super) fn remove_leaf(&mut self, path: &LeafPath) {
+        self.far_leaves -= usize::from(self.tree.leaves[path.leaf].is_far());
+        self.tree.remove_leaf(path);
+    }
+
     /// Joins a leaf that has few entries with one beside it below the same node, if it can be.
     #[cold]
     fn join_leaf(&mut self, path: &LeafPath) {
+        let far_leaves = &mut self.far_leaves;
         self.tree.join_leaf(path, |left, right| {
-            let reaches = left.reaches(right.start(right.last()));
-            if left.len() + right.len() > JOINED || !reaches {
+            if left.len() + right.len() > JOINED {
                 return false;
             }
+            let were_far = usize::from(left.is_far()) + usize::from(right.is_far());
+            if !left.reaches(right.start(right.last())) {
+                let Some(high) = high_halves().filter(|_| left.len() < MANY) else { return false };
+                left.refill(Some(high));
+            }
+            *far_leaves = *far_leaves + usize::from(left.is_far()) - were_far;
             if let Some(tail) = left.tail() {
                 // It is the last entry no longer, so it is within reach.
                 left.set_gap(tail, left.end(tail), left.next(tail));

@@ -7,6 +7,7 @@ use freehold_units::{Broken, check};
 
 /// What was met so far.
 struct Seen {
+    far_leaves: usize,
     /// One past the last gap that was met: the next entry starts there or later. `None` before the first entry.
     next: Option<u128>,
     regions: usize,
@@ -19,11 +20,12 @@ impl<V> RegionTree<V> {
         if self.tree.root == NO_NODE {
             return check(self.regions + self.blocks == 0, "K8", "a tree without root is empty", 0);
         }
-        let mut seen = Seen { next: None, regions: 0, blocks: 0 };
+        let mut seen = Seen { far_leaves: 0, next: None, regions: 0, blocks: 0 };
         let address = |granule: u64| granule << self.shift;
         self.tree.validate(address, &mut |whole| {
             let leaf = &self.tree.leaves[whole.leaf];
             self.check_slots(leaf)?;
+            seen.far_leaves += usize::from(leaf.is_far());
             let at = address(leaf.low());
             let exact = whole.low.is_none_or(|low| low == leaf.low());
             check(exact, "K8", "a separator is the first start in its leaf", at)?;
@@ -31,6 +33,7 @@ impl<V> RegionTree<V> {
             let below = whole.end.is_none_or(|end| leaf.start(leaf.last()) < end);
             check(below, "K8", "entries lie below the next separator", at)
         })?;
+        check(seen.far_leaves == self.far_leaves, "K8", "there are as many far leaves as are counted", 0)?;
         check(seen.regions == self.regions, "K4", "there are as many regions as are counted", 0)?;
         check(seen.blocks == self.blocks, "K4", "there are as many free blocks as are counted", 0)
     }
@@ -43,8 +46,8 @@ impl<V> RegionTree<V> {
             let in_use = slot < leaf.len();
             let lanes = (leaf.start[slot], leaf.end[slot], leaf.next[slot]);
             let is_blank = lanes.1 > super::leaf::REACH && lanes.2 == -1;
-            check(in_use || (is_blank && lanes.0 == i32::MIN), "K8", "a vacant slot is blank", at)?;
-            let as_kept = !in_use || is_blank == leaf.is_tail(slot);
+            check(in_use || (is_blank && lanes.0 == i32::MAX), "K8", "a vacant slot is blank", at)?;
+            let as_kept = !in_use || leaf.is_far() || is_blank == leaf.is_tail(slot);
             check(as_kept, "K8", "an entry within reach is in the lanes", at)?;
             let is_last = !leaf.is_tail(slot) || slot == leaf.last();
             check(is_last, "K8", "what passes the lanes' reach is the last entry", at)?;

@@ -148,6 +148,9 @@ impl Moves {
     /// Where a region goes, if it is moving. Both without guard.
     #[inline]
     pub(super) fn place_of(&self, region: Span) -> Option<Span> {
+        if self.list.is_empty() {
+            return None;
+        }
         let to = self.of_region(region.first())?.to;
         Some(Span::new(to, to + (region.last() - region.first())).expect("K16: a new place was checked"))
     }
@@ -159,6 +162,7 @@ impl Moves {
     }
 
     /// The start of the region that goes to a hold.
+    #[inline]
     pub(super) fn region_of<V>(&self, entry: &RegionEntry<'_, V>) -> Option<u64> {
         let hold = entry.value.is_none().then(|| entry.taken.first())?;
         Some(self.ends_of(hold).0)

@@ -52,6 +52,7 @@ impl<'a, V> Region<'a, V> {
     }
 
     /// Whether `address` is usable, at either place.
+    #[inline]
     fn has(&self, address: u64) -> bool {
         self.span.contains(address) || self.moving_to.is_some_and(|place| place.contains(address))
     }
@@ -74,6 +75,7 @@ impl<V> Clone for Known<'_, V> {
 
 impl<'a, V> Known<'a, V> {
     /// The region of an entry; `None` of a hold.
+    #[inline]
     fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
         let span = entry.span;
         Some(Region {
@@ -86,6 +88,7 @@ impl<'a, V> Known<'a, V> {
     }
 
     /// The region that `address` belongs to at either of its places, or its guard.
+    #[inline]
     fn region_at(self, address: u64) -> Option<Region<'a, V>> {
         let (_, mut entry) = self.tree.region_at(address)?;
         if let Some(first) = self.moves.region_of(&entry) {
@@ -222,6 +225,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Cost
     /// O(log n), no write.
+    #[inline]
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
@@ -298,6 +302,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         }
     }
 
+    #[inline]
     fn known(&self) -> Known<'_, V> {
         Known { tree: &self.regions, carved: &self.carved, moves: &self.moves }
     }

@@ -36,13 +36,13 @@ pub struct ApproxCounter {
 
 impl ApproxCounter {
     /// A counter at 0 that hands on batches of 2 to the power of `batch_bits`, at most 63; more counts as 63. Choose it well
-    /// above the usual value of an add: an add of a batch or more always goes to the shared slot.
+    /// above the usual value of an add: an add of a batch or more always goes to the shared slot. Cost: constant.
     #[must_use]
     pub const fn new(batch_bits: u32) -> Self {
         Self { counter: Counter::new(), batch: Self::batch(batch_bits) }
     }
 
-    /// The same in a heap.
+    /// The same in a heap. Cost: as [`PerCpuHeap::alloc`].
     ///
     /// # Errors
     /// There is no memory.
@@ -54,7 +54,7 @@ impl ApproxCounter {
         1 << if bits > 63 { 63 } else { bits }
     }
 
-    /// Adds `value`, modulo 2^64.
+    /// Adds `value`, modulo 2^64. Cost: constant, once there is memory.
     #[inline]
     pub fn add(&self, value: u64) {
         let Some(words) = self.counter.words() else { return self.counter.keep(value) };
@@ -80,7 +80,7 @@ impl ApproxCounter {
     }
 
     /// By how much [`approx`](Self::approx) may fall short of adds that have returned, while `adding` adds are on their way
-    /// in other threads or in interrupted code.
+    /// in other threads or in interrupted code. Cost: constant.
     #[must_use]
     pub fn max_error(&self, adding: u32) -> u64 {
         let slots = self.counter.existing().map_or(0, |words| u64::from(words.cpus()) + 1);

@@ -31,12 +31,14 @@ impl Default for Counter {
 
 impl Counter {
     /// A counter at 0, without memory. It takes 8 bytes for each CPU of the global heap when it is first added to.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn new() -> Self {
         Self { object: LazyObject::new(), baseline: AtomicU64::new(0) }
     }
 
-    /// A counter at 0 in a heap.
+    /// A counter at 0 in a heap. Cost: as [`PerCpuHeap::alloc`].
     ///
     /// # Errors
     /// There is no memory.
@@ -44,7 +46,7 @@ impl Counter {
         Ok(Self { object: LazyObject::in_heap(heap)?, baseline: AtomicU64::new(0) })
     }
 
-    /// Many counters at 0 in a heap, or none.
+    /// Many counters at 0 in a heap, or none. Cost: as [`PerCpuHeap::alloc_bulk`].
     ///
     /// # Errors
     /// There is no memory for all of them.
@@ -52,12 +54,14 @@ impl Counter {
         LazyObject::bulk(heap, count, |object| Self { object, baseline: AtomicU64::new(0) })
     }
 
-    /// Drops many counters at once, which is faster than one by one.
+    /// Drops many counters at once, which is faster than one by one. Cost: as [`PerCpuHeap::free_bulk`].
     pub fn free_bulk(counters: Vec<Self>) {
         LazyObject::free_bulk(counters.into_iter().map(|counter| counter.object));
     }
 
     /// Takes the memory now. Afterwards adds take no lock, and may be made in signal handlers.
+    ///
+    /// Cost: as [`PerCpuHeap::alloc`]; constant once there is memory.
     ///
     /// # Errors
     /// There is no memory, or no global heap.
@@ -71,6 +75,8 @@ impl Counter {
     /// an atomic that all threads share, and each add tries again.
     ///
     /// Inlined: called, an add takes 1.7 times as long (`freehold bench counters --workload add`).
+    ///
+    /// Cost: constant, once there is memory.
     #[inline(always)]
     pub fn add(&self, value: u64) {
         match self.object.get() {
@@ -122,6 +128,8 @@ impl Counter {
     }
 
     /// Sets the counter to 0. Returns what it was: each add is in what one reset returns, or in what is read later.
+    ///
+    /// Cost: a load for each CPU, again for each other reset that comes in between.
     pub fn reset(&self) -> u64 {
         let mut baseline = self.baseline.load(Ordering::Acquire);
         loop {
@@ -151,7 +159,7 @@ error_messages! { LengthsDiffer {
 } }
 
 /// Writes what each counter has counted to the value beside it. Where counters were made in order, memory is read in order,
-/// unit by unit where there are many.
+/// unit by unit where there are many. Cost: a load for each counter and CPU.
 ///
 /// # Errors
 /// [`LengthsDiffer`]; nothing is written.

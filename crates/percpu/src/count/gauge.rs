@@ -22,13 +22,13 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// A gauge at 0, without memory.
+    /// A gauge at 0, without memory. Cost: constant.
     #[must_use]
     pub const fn new() -> Self {
         Self { up: Counter::new(), down: Counter::new() }
     }
 
-    /// A gauge at 0 in a heap.
+    /// A gauge at 0 in a heap. Cost: two allocations ([`PerCpuHeap::alloc`]).
     ///
     /// # Errors
     /// There is no memory.
@@ -36,7 +36,7 @@ impl Gauge {
         Ok(Self { up: Counter::in_heap(heap)?, down: Counter::in_heap(heap)? })
     }
 
-    /// Adds `value`, which may be negative.
+    /// Adds `value`, which may be negative. Cost: constant, once there is memory.
     #[inline]
     pub fn add(&self, value: i64) {
         if value >= 0 {
@@ -47,7 +47,7 @@ impl Gauge {
     }
 
     /// What was added: exact, as for a [`Counter`]. Of two adds by different threads on their way, the later may be in it
-    /// without the earlier.
+    /// without the earlier. Cost: two loads for each CPU.
     #[must_use]
     pub fn get(&self) -> i64 {
         self.up.get().wrapping_sub(self.down.get()).cast_signed()
@@ -62,13 +62,13 @@ pub struct ApproxGauge {
 }
 
 impl ApproxGauge {
-    /// A gauge at 0 with batches of 2 to the power of `batch_bits`, as in [`ApproxCounter::new`].
+    /// A gauge at 0 with batches of 2 to the power of `batch_bits`, as in [`ApproxCounter::new`]. Cost: constant.
     #[must_use]
     pub const fn new(batch_bits: u32) -> Self {
         Self { up: ApproxCounter::new(batch_bits), down: ApproxCounter::new(batch_bits) }
     }
 
-    /// The same in a heap.
+    /// The same in a heap. Cost: two allocations ([`PerCpuHeap::alloc`]).
     ///
     /// # Errors
     /// There is no memory.
@@ -77,7 +77,7 @@ impl ApproxGauge {
         Ok(Self { up, down: ApproxCounter::in_heap(heap, batch_bits)? })
     }
 
-    /// Adds `value`, which may be negative.
+    /// Adds `value`, which may be negative. Cost: constant, once there is memory.
     #[inline]
     pub fn add(&self, value: i64) {
         if value >= 0 {
@@ -87,7 +87,7 @@ impl ApproxGauge {
         }
     }
 
-    /// What was added: exact.
+    /// What was added: exact. Cost: two loads for each CPU.
     #[must_use]
     pub fn get(&self) -> i64 {
         self.up.get().wrapping_sub(self.down.get()).cast_signed()
@@ -100,6 +100,8 @@ impl ApproxGauge {
     }
 
     /// By how much [`approx`](Self::approx) may be off from adds that have returned, while `adding` adds are on their way.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn max_error(&self, adding: u32) -> u64 {
         self.up.max_error(adding).max(self.down.max_error(adding))

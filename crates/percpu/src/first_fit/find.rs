@@ -13,6 +13,9 @@ use crate::placement::Location;
 use crate::request::CheckedRequest;
 use freehold_units::{Probe, Work};
 
+/// Chunks of a request's own list that are looked at first.
+const PEEKED: usize = 2;
+
 /// Finds a place for a request.
 #[inline]
 pub(super) fn find(
@@ -20,7 +23,7 @@ pub(super) fn find(
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    if request.bits > WORD {
+    if request.bits > WORD && (request.align == 1 || request.bits > BLOCK_BITS) {
         return find_long(chunks, request, probe);
     }
     let key = chunks.index.keys.of(request);
@@ -57,12 +60,15 @@ fn in_begun_page(
 ) -> Option<Location> {
     let (mut index, mut word) = chunks.index.split(from);
     let least = request.bits as i16;
-    while let Some(next) = first_at_least(&chunks.index.most, index as usize, least) {
+    while let Some(next) = chunks.index.keys.next_chunk(key, &chunks.index.most, index as usize, least) {
         word = if next as u32 == index { word } else { 0 };
         index = next as u32;
         if let Some(found) = in_known_chunk(chunks, index, word, request, probe) {
             *chunks.index.keys.cursor(key) = chunks.index.base(index) + found.bit / WORD;
             return Some(found);
+        }
+        if chunks.index.most[next] >= least {
+            chunks.index.keys.miss(key, index);
         }
         (index, word) = (index + 1, 0);
     }
@@ -70,7 +76,7 @@ fn in_begun_page(
     None
 }
 
-/// Finds a place for a request of more than 64 bits.
+/// Finds a place for a request without a key: of more than 64 bits and not aligned, or of more than a page.
 #[inline(never)]
 fn find_long(
     chunks: &mut Chunks<FirstFit>,
@@ -83,29 +89,37 @@ fn find_long(
     in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
-/// A place for a request of more than 64 bits in a page with objects. Searches the lists by ascending bound, so that long runs
-/// stay whole, and each list in its order, which is not that of bounds: chunks whose bound rose are at its head, those whose
-/// bound fell at its tail. Chunks that are set aside come last.
+/// A place for a request of more than 64 bits in a page with objects: by ascending bound, so that long runs stay whole. Looks at
+/// the first chunks of the request's own list, whose bounds may be too low, then at lists on which all bounds are high enough,
+/// and last at all chunks, those that are set aside included. A visit without a result lowers the chunk's bound.
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     let least = request.bits as i16;
-    let mut slot = slot_of_bound(least);
-    while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
-        let mut index = chunks.slots.first(occupied);
-        // The list of chunks without objects is left out: it may be long, and none of its pages has an object.
-        while index != NONE && occupied != chunks.slots.free() {
-            let next = chunks.slots.next(index);
-            if chunks.index.most[index as usize] >= least
-                && let Some(found) = in_known_chunk(chunks, index, 0, request, probe)
-            {
-                return Some(found);
-            }
-            index = next;
+    let own = slot_of_bound(least);
+    let mut peeked = [NONE; PEEKED];
+    peeked.iter_mut().zip(chunks.slots.list(own)).for_each(|(peeked, index)| *peeked = index);
+    for index in peeked.into_iter().take_while(|&index| index != NONE) {
+        if chunks.index.most[index as usize] < least {
+            probe.count(Work::ChunkVisited, 1);
+        } else if let Some(found) = in_known_chunk(chunks, index, 0, request, probe) {
+            return Some(found);
         }
-        slot = occupied + 1;
+    }
+    while let Some(slot) = chunks.slots.next_occupied(own + 1, chunks.slots.sidelined()) {
+        let index = chunks.slots.first(slot);
+        if let Some(found) = in_known_chunk(chunks, index, 0, request, probe) {
+            return Some(found);
+        }
+    }
+    let mut from = 0;
+    while let Some(next) = first_at_least(&chunks.index.most, from, least) {
+        if let Some(found) = in_known_chunk(chunks, next as u32, 0, request, probe) {
+            return Some(found);
+        }
+        from = next + 1;
     }
     None
 }

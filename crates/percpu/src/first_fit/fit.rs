@@ -33,10 +33,6 @@ pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &CheckedRe
     let mut at = from;
     while let Some(word) = words.get(at as usize) {
         let free = !word.used;
-        if free == 0 {
-            at += 1;
-            continue;
-        }
         let starts = starts_in_word(free, at, request);
         if starts != 0 {
             return Some(at * WORD + starts.trailing_zeros());
@@ -73,6 +69,10 @@ fn end_of_runs(chunk: &Chunk<Longest>, page: u32) -> usize {
 /// The bits at which runs of at least `bits` set bits start in a word.
 #[inline]
 fn run_starts(mut free: u64, bits: u32) -> u64 {
+    // Most words of a full page have no two free bits so far apart.
+    if free & free >> (bits - 1) == 0 {
+        return 0;
+    }
     let mut known = 1;
     while known < bits {
         let step = known.min(bits - known);
@@ -105,9 +105,13 @@ pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &Checked
         let first = (page * BLOCK_WORDS) as usize;
         return longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)]);
     }
-    let unaligned = CheckedRequest { align: 1, ..*request };
-    if request.align == 1 || first_place(chunk, page * BLOCK_WORDS, &unaligned).is_none() {
-        return request.bits - 1;
+    let has_run = |bits| {
+        first_place(chunk, page * BLOCK_WORDS, &CheckedRequest { bits, align: 1, ..*request }).is_some()
+    };
+    if request.align == 1 || !has_run(request.bits) {
+        // Halved if it can be, so that a page is not searched for one size after the other.
+        let half = request.bits / 2 + 1;
+        return if request.bits > 2 && !has_run(half) { half - 1 } else { request.bits - 1 };
     }
     // A run of `bits + align - 1` would hold an aligned place. Where that place is in the next page, this search goes on to
     // that page and finds it; the object placed there then ends the run.

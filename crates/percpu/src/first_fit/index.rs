@@ -1,5 +1,6 @@
 //! The placement's table of all chunks: bounds of their runs, counts of their pages without objects; and the keys.
 
+use super::MOST_BITS;
 use super::bounds::first_at_least;
 use super::keys::{Keys, NOWHERE};
 use crate::OutOfMemory;
@@ -7,6 +8,7 @@ use crate::geometry::BLOCK_BITS;
 use crate::memory::reserve_one;
 use crate::object_map::WORD;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// One column for each figure, one row for each position of a chunk. The row of a vacant position is 0 (P7, P9).
 #[derive(Clone, Debug)]
@@ -14,8 +16,8 @@ pub struct Index {
     pub(super) keys: Keys,
     /// The chunk's bound: no page's `longest` is more.
     pub(super) most: Vec<i16>,
-    /// The chunk's bound of runs of more than a page: none is longer. At most [`MOST_BITS`](super::MOST_BITS).
-    pub(super) wide: Vec<i16>,
+    /// Bounds of the chunk's runs of more than a page: of those over any pages, and of those over pages with memory.
+    pub(super) wide: [Wide; 2],
     /// Pages that have memory and no object.
     pub(super) empty: Vec<i16>,
     /// Pages without memory.
@@ -35,7 +37,7 @@ impl Index {
         Self {
             keys: Keys::new(),
             most: column(),
-            wide: column(),
+            wide: Default::default(),
             empty: column(),
             bare: column(),
             empty_from: 0,
@@ -50,17 +52,21 @@ impl Index {
         if chunks << self.shift > u64::from(NOWHERE) {
             return Err(OutOfMemory);
         }
-        [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare]
-            .into_iter()
-            .try_for_each(reserve_one)
+        reserve_one(&mut self.keys.missed)?;
+        self.columns().try_for_each(reserve_one)
+    }
+
+    fn columns(&mut self) -> impl Iterator<Item = &mut Vec<i16>> {
+        let [any, ready] = &mut self.wide;
+        let wide = [&mut any.longest, &mut any.from, &mut ready.longest, &mut ready.from];
+        [&mut self.most, &mut self.empty, &mut self.bare].into_iter().chain(wide)
     }
 
     /// Adds rows up to the chunk's. Room for them was reserved.
     pub(super) fn reach(&mut self, chunk: u32) {
         let rows = self.most.len().max(chunk as usize + 1);
-        for column in [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare] {
-            column.resize(rows, 0);
-        }
+        self.columns().for_each(|column| column.resize(rows, 0));
+        self.keys.missed.resize(rows, 0);
     }
 
     /// Sets the counts of a chunk's pages without objects.
@@ -81,8 +87,7 @@ impl Index {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let columns = [&self.most, &self.wide, &self.empty, &self.bare];
-        columns.map(Vec::capacity).iter().sum::<usize>() * size_of::<i16>()
+        7 * self.most.capacity() * size_of::<i16>() + self.keys.missed.capacity() * size_of::<u32>()
     }
 
     /// The position of the first word of a chunk.
@@ -101,7 +106,32 @@ impl Index {
     pub(super) fn longest(&self, chunk: u32) -> u32 {
         let at = chunk as usize;
         let page = if self.empty[at] + self.bare[at] > 0 { BLOCK_BITS as i16 } else { self.most[at] };
-        (if self.wide[at] > BLOCK_BITS as i16 { self.wide[at] } else { page }) as u32
+        let wide = self.wide[0].longest[at];
+        (if wide > BLOCK_BITS as i16 { wide } else { page }) as u32
+    }
+}
+
+/// For each chunk, where its runs of more than a page can be, and how long.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wide {
+    /// No such run is longer. At most [`MOST_BITS`](super::MOST_BITS), and at most a page if there is none.
+    pub(super) longest: Vec<i16>,
+    /// The page below which none starts.
+    pub(super) from: Vec<i16>,
+}
+
+impl Wide {
+    /// Raises the bound of a chunk in which a run may have become longer that starts at a page or above.
+    pub(super) fn raise(&mut self, chunk: u32, page: u32) {
+        let from = &mut self.from[chunk as usize];
+        *from = (*from).min(page as i16);
+        self.longest[chunk as usize] = MOST_BITS as i16;
+    }
+
+    /// An object covers all of the pages but a part of the first one, so no run of more than a page starts in them.
+    pub(super) fn pass(&mut self, chunk: u32, pages: Range<u32>) {
+        let from = &mut self.from[chunk as usize];
+        *from = if pages.contains(&(*from as u32)) { pages.end as i16 } else { *from };
     }
 }
 

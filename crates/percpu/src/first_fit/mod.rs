@@ -14,23 +14,33 @@
 //!   place in the page lowers it.
 //! - `most` of a chunk: no page of the chunk has a higher bound.
 //! - The cursor of a key, which is a size and an alignment: no page below it has a place for the key (P8). There are 24 keys
-//!   (`keys.rs`), so that most requests find their place in the one word at their cursor.
+//!   (`keys.rs`), so that most requests find their place in the one word at their cursor. Requests of up to 64 bits have a key,
+//!   and aligned ones of up to a page, as bounds say nothing of alignment. A key marks the chunks in which it has no
+//!   place although their bound is high enough; any new run in a chunk clears its marks.
 //!
 //! A request takes the first place that these steps find:
 //!
-//! 1. Up to 64 bits: its cursor's page, then pages by ascending chunk and page, those whose bound is too low left out
+//! 1. With a key: its cursor's page, then pages by ascending chunk and page, those whose bound is too low left out
 //!    (`find.rs`, `fit.rs`).
-//! 2. Up to a page: chunks by ascending bound, in steps of 32 bits. Chunks are on lists by bound, and a list holds bounds of
-//!    one step in no order. Tight chunks come first so that long runs stay whole: a churn of random sizes then needs less
-//!    memory (`freehold bench percpu --workload churn`).
+//! 2. Up to a page without a key: chunks by ascending bound. Chunks are on lists by bound, in steps of 4, 8 and 32 bits. Tight
+//!    chunks come first so that long runs stay whole: a churn of random sizes then needs less memory
+//!    (`freehold bench percpu --workload churn`).
 //! 3. A page that has memory and no object, the lowest of the first chunk with one; else a page without memory. The object
 //!    goes to the page's first bit.
 //!
 //! A page without objects ends a run, so a place found in steps 1 and 2 always has memory. An object of more than a page
-//! takes a run over several pages, with objects or without (`wide.rs`).
+//! takes a run over several pages, with objects or without; each chunk has a bound of such runs, and a page below which none
+//! starts (`wide.rs`).
 //!
-//! Cost of a request: one word of the map if there is a place at its cursor; else linear in pages, 16 bounds at a time. Cost
-//! of a free: the search for the ends of the run that it makes, at most a page to either side. `freehold replay
+//! Cost of a request: amortized a constant number of pages visited. A visit without a result lowers a bound or marks the chunk as
+//! missed by the key, and is amortized against the operation that raised the bound or made room in the chunk; one operation pays
+//! for at most a few visits of its chunk by each key and by requests of more than a page. Two things are linear in the worst case:
+//!
+//! - The search of the row of bounds for the next chunk: one step for 16 chunks, or for each chunk if the key has marks.
+//! - A key that was evicted: while more than 24 sizes and alignments take turns, chunks with a run that is long enough and
+//!   misaligned are visited again.
+//!
+//! Cost of a free: the search for the ends of the run that it makes, at most a page to either side. `freehold replay
 //! --instructions` counts both.
 
 mod bounds;
@@ -47,6 +57,7 @@ mod wide;
 use crate::chunks::Chunks;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config, MIN_UNIT_BYTES};
 use crate::memory::repeated;
+use crate::object_map::WORD;
 use crate::placement::{Change, Location, Placement, Room, Strategy};
 use crate::request::CheckedRequest;
 use crate::{Broken, OutOfMemory};
@@ -56,9 +67,6 @@ use index::Index;
 
 /// The most bits that a request can ask for. Bounds go no higher.
 const MOST_BITS: u32 = MIN_UNIT_BYTES / BIT_BYTES;
-
-/// The step in bits between the bounds of one list of chunks and of the next.
-const LIST_BITS: u32 = 32;
 
 /// The default placement: first fit in pages with objects, then the lowest page without.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,10 +80,15 @@ impl Placement for FirstFit {
 /// ends a run, and its own bound is 0.
 type Longest = Vec<i16>;
 
-/// The list for chunks whose bound is `most` bits.
+/// The list for chunks whose bound is `most` bits: in steps of 64 bits up to 64, of 4 up to 128, of 8 up to 256, then of 32.
 #[inline]
 fn slot_of_bound(most: i16) -> u32 {
-    most as u32 / LIST_BITS
+    match most as u32 {
+        most @ ..=WORD => most / (WORD + 1),
+        most @ ..=128 => 1 + (most - 65) / 4,
+        most @ ..=256 => 17 + (most - 129) / 8,
+        most => 33 + (most - 257) / 32,
+    }
 }
 
 impl Strategy for FirstFit {
@@ -116,6 +129,11 @@ impl Strategy for FirstFit {
         0
     }
 
+    /// The first such chunk of all, which is found without passing those of the list that have memory.
+    fn unpopulated(chunks: &mut Chunks<Self>, _: u32) -> Option<u32> {
+        chunks.index.first_bare()
+    }
+
     #[inline]
     fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location> {
         find::find(chunks, request, probe)
@@ -133,8 +151,8 @@ impl Strategy for FirstFit {
         update::freed(chunks, freed);
     }
 
-    fn update_pages(chunks: &mut Chunks<Self>, chunk: u32) {
-        update::pages(chunks, chunk);
+    fn update_pages(chunks: &mut Chunks<Self>, chunk: u32, ready: bool) {
+        update::pages(chunks, chunk, ready);
     }
 
     /// An upper bound: there is no longer run.

@@ -161,8 +161,126 @@ fn a_bound_of_a_vacant_position_that_is_not_0_is_seen() {
     broken.chunks.index.most[vacant as usize] = 8;
     assert_eq!(found(broken), expected);
     let mut broken = set.clone();
-    broken.chunks.index.wide[vacant as usize] = 2048;
+    broken.chunks.index.wide[1].longest[vacant as usize] = 2048;
     assert_eq!(found(broken), expected);
+}
+
+/// Pages visited for each allocation of a sequence, in sets of three sizes. The sequence returns the number of allocations.
+fn pages_visited(sequence: impl Fn(&mut ChunkSet, u32, &mut Tally) -> u32) -> [u64; 3] {
+    [8, 64, 512].map(|chunks| {
+        let mut set: ChunkSet = ChunkSet::new(Config::new(MIN_UNIT_BYTES, 1)).unwrap();
+        let mut tally = Tally::default();
+        let allocations = u64::from(sequence(&mut set, chunks, &mut tally));
+        set.validate().unwrap();
+        assert!(tally.of(Work::ChunkVisited) <= 4 * allocations, "chunks are visited as rarely");
+        tally.of(Work::BlockVisited).div_ceil(allocations)
+    })
+}
+
+/// Fills chunks page by page with objects of these sizes, and frees those in the second place.
+fn fill_pages(set: &mut ChunkSet, chunks: u32, sizes: &[u64]) {
+    let mut holes = Vec::new();
+    for _ in 0..chunks * MIN_UNIT_BYTES / 4096 {
+        let place = |&size: &u64| set.alloc(&Request::new(size)).unwrap();
+        let places: Vec<Offset> = sizes.iter().map(place).collect();
+        assert_eq!(places[0].offset_bytes % 4096, 0, "the sizes fill a page");
+        holes.push(places[1]);
+    }
+    holes.into_iter().for_each(|hole| assert!(set.free(hole).is_ok()));
+}
+
+#[test]
+fn a_misaligned_hole_in_every_page_is_visited_once() {
+    let visited = pages_visited(|set, chunks, tally| {
+        fill_pages(set, chunks, &[1604, 512, 1980]);
+        for _ in 0..8 * chunks {
+            set.alloc_probed(&Request::new(512).align(64), tally).unwrap();
+        }
+        8 * chunks
+    });
+    assert!(visited <= [4; 3], "{visited:?} pages an allocation");
+}
+
+#[test]
+fn misaligned_holes_are_not_visited_again_behind_a_place_that_is_taken() {
+    let visited = pages_visited(|set, chunks, tally| {
+        let first = set.alloc(&Request::new(512).align(64)).unwrap();
+        set.alloc(&Request::new(3584)).unwrap();
+        fill_pages(set, chunks, &[1604, 512, 1980]);
+        let request = Request::new(512).align(64);
+        for _ in 0..8 * chunks {
+            set.free_probed(first, tally).unwrap();
+            assert_eq!(set.alloc_probed(&request, tally), Ok(first));
+            set.alloc_probed(&request, tally).unwrap();
+        }
+        16 * chunks
+    });
+    assert!(visited <= [8; 3], "{visited:?} pages an allocation");
+}
+
+#[test]
+fn misaligned_runs_of_more_than_a_page_are_not_visited_again() {
+    let visited = pages_visited(|set, chunks, tally| {
+        for _ in 0..chunks {
+            // A run from the second bit of the first page to the last but one of the third.
+            let parts = [4, 4092, 4096, 4092, 4, 4096, 4096, 4096, 4096];
+            let places = parts.map(|size| set.alloc(&Request::new(size)).unwrap());
+            places[1..4].iter().for_each(|place| assert!(set.free(*place).is_ok()));
+        }
+        for _ in 0..8 * chunks {
+            set.alloc_probed(&Request::new(12_000).align(4096), tally).unwrap();
+        }
+        8 * chunks
+    });
+    assert!(visited <= [8; 3], "{visited:?} pages an allocation");
+}
+
+#[test]
+fn a_hole_that_is_a_little_too_short_in_every_page_is_not_visited() {
+    let visited = pages_visited(|set, chunks, tally| {
+        fill_pages(set, chunks, &[1604, 1028, 1464]);
+        for size in [1032, 1036, 1040, 1150].repeat(2 * chunks as usize) {
+            set.alloc_probed(&Request::new(size), tally).unwrap();
+        }
+        8 * chunks
+    });
+    assert!(visited <= [4; 3], "{visited:?} pages an allocation");
+}
+
+#[test]
+fn pages_without_memory_are_not_visited_again_for_wide_requests() {
+    let visited = pages_visited(|set, chunks, tally| {
+        let whole = (0..8 * chunks).map(|_| set.alloc_probed(&Request::new(4096), tally).unwrap());
+        let places: Vec<Offset> = whole.collect();
+        for place in places.iter().filter(|place| place.offset_bytes != 4096) {
+            set.free_probed(*place, tally).unwrap();
+        }
+        set.trim();
+        for _ in 0..3 * chunks {
+            let placed = set.alloc_probed(&Request::new(8192), tally).unwrap();
+            assert!(placed.chunk.index() < chunks && placed.offset_bytes >= 8192);
+        }
+        11 * chunks
+    });
+    assert!(visited <= [4; 3], "{visited:?} pages an allocation");
+}
+
+#[test]
+fn sidelined_chunks_without_a_place_are_not_visited_again() {
+    let visited = pages_visited(|set, chunks, tally| {
+        let full = |_| set.alloc(&Request::new(256)).unwrap();
+        let places: Vec<Offset> = (0..128 * chunks).map(full).collect();
+        // Two pages of each chunk are given back, and of the others each has a hole of 256 bytes.
+        let goes = |place: &&Offset| place.offset_bytes < 8192 || place.offset_bytes % 4096 == 1024;
+        places.iter().filter(goes).for_each(|place| assert!(set.free(*place).is_ok()));
+        set.balance().unwrap();
+        assert!(set.chunks().filter(|chunk| chunk.isolated).count() as u32 > chunks / 2);
+        for _ in 0..chunks {
+            set.alloc_probed(&Request::new(260), tally).unwrap();
+        }
+        chunks
+    });
+    assert!(visited <= [4; 3], "{visited:?} pages an allocation");
 }
 
 /// Requests alike, or a free of every object of a stretch but one in so many.

@@ -1,6 +1,6 @@
 //! Updates bounds and cursors as objects come and go.
 
-use super::{FirstFit, Longest, MOST_BITS};
+use super::{FirstFit, Longest};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, base_of, block_of};
@@ -11,6 +11,10 @@ use core::ops::Range;
 /// An object was placed in one or several pages that had none. The free rest of the last of them is a new run.
 #[cold]
 pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref object, .. }: &Change) {
+    if object.end - object.start > BLOCK_BITS {
+        let (first, behind) = (block_of(object.start), block_of(object.end));
+        chunks.index.wide.iter_mut().for_each(|wide| wide.pass(index, first..behind));
+    }
     let chunk = chunks.at(index);
     let page = block_of(object.end - 1);
     let part = object.end - object.start.max(base_of(page));
@@ -18,7 +22,7 @@ pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref o
         let run = object.end..run_around(chunk, object).end;
         record(chunks, index, &run);
     }
-    pages(chunks, index);
+    pages(chunks, index, false);
     chunks.relocate(index);
 }
 
@@ -55,8 +59,9 @@ fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     if begun[1] {
         record(chunks, index, &(base_of(last)..run.end));
     }
-    chunks.index.wide[index as usize] = MOST_BITS as i16;
-    pages(chunks, index);
+    let before = block_of(run.start).saturating_sub(1);
+    chunks.index.wide.iter_mut().for_each(|wide| wide.raise(index, before));
+    pages(chunks, index, false);
     chunks.relocate(index);
 }
 
@@ -112,22 +117,34 @@ fn record(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     raise(&mut chunks.at_mut(index).hints[page as usize], bits);
     let known = &mut chunks.index;
     let base = known.base(index);
-    known.keys.lower(base, run);
+    known.keys.lower(index, base, run);
     if known.most[index as usize] < bits {
         known.most[index as usize] = bits;
         chunks.relocate(index);
     }
 }
 
-/// Records a free run that touches the edge of a page. The part in the next page is a run of that page too. The run may
-/// continue in a page without objects and so be longer than the chunk's `wide`, which is raised.
+/// Records a free run that touches the edge of a page. The part in the next page is a run of that page too. If the run is longer
+/// than a page, or continues in a page without objects, it raises the chunk's `wide`.
 #[inline(never)]
 fn record_at_edge(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     let edge = base_of(block_of(run.start) + 1);
     if run.end > edge {
         raise(&mut chunks.at_mut(index).hints[block_of(edge) as usize], (run.end - edge) as i16);
     }
-    chunks.index.wide[index as usize] = MOST_BITS as i16;
+    let (chunk, first) = (chunks.at(index), block_of(run.start));
+    let joins = |bit: u32, page: u32, populated: bool| {
+        let inside = bit.is_multiple_of(BLOCK_BITS) && page < chunk.pages.count();
+        inside && !chunk.pages.is_begun(page) && (!populated || chunk.pages.is_populated(page))
+    };
+    let raised = [false, true].map(|populated| {
+        let below = joins(run.start, first.wrapping_sub(1), populated);
+        let long = below || run.end - run.start > BLOCK_BITS || joins(run.end, block_of(run.end), populated);
+        long.then_some(first - u32::from(below))
+    });
+    for (wide, page) in chunks.index.wide.iter_mut().zip(raised) {
+        page.into_iter().for_each(|page| wide.raise(index, page));
+    }
 }
 
 #[inline]
@@ -135,16 +152,28 @@ fn raise(bound: &mut i16, to: i16) {
     *bound = (*bound).max(to);
 }
 
-/// Updates the row of a chunk that was added or removed, or whose counts of pages changed.
-pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32) {
+/// Updates the row of a chunk that was added or removed, or whose counts of pages changed. `ready` if it may have gained empty
+/// pages other than by a free.
+pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32, ready: bool) {
     let chunk = chunks.at(index);
     let (empty, bare) = (chunk.empty_pages, chunk.pages.count() - chunk.populated_pages);
     let (live, free) = (chunk.is_live(), chunk.objects == 0);
     let known = &mut chunks.index;
     known.reach(index);
     known.set_pages(index, empty, bare);
+    known.keys.missed[index as usize] = 0;
     if free {
         known.most[index as usize] = 0;
-        known.wide[index as usize] = if live { MOST_BITS as i16 } else { 0 };
+        known.wide[0].raise(index, 0);
+    }
+    if ready && empty > 0 {
+        known.wide[1].raise(index, 0);
+    } else if empty == 0 {
+        // A run over two pages with objects: each has a used bit.
+        let longest = &mut known.wide[1].longest[index as usize];
+        *longest = (*longest).min(2 * (BLOCK_BITS as i16 - 1));
+    }
+    if !live {
+        known.wide.iter_mut().for_each(|wide| wide.longest[index as usize] = 0);
     }
 }

@@ -1,10 +1,11 @@
 //! Finds places for objects of more than a page: a run over several pages, with objects or without.
 
 use super::bounds::first_at_least;
+use super::index::Index;
 use super::{FirstFit, Longest, MOST_BITS};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
-use crate::geometry::{BLOCK_BITS, align_up, base_of};
+use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of};
 use crate::placement::Location;
 use crate::request::CheckedRequest;
 use freehold_units::{Probe, Work};
@@ -23,32 +24,51 @@ pub(super) fn find(
     in_chunks(chunks, request, false, probe)
 }
 
-/// The lowest place; if `populated`, only in pages that have memory. A search of all pages lowers the bounds of the chunks in
-/// which it finds none.
+/// The lowest place; if `populated`, only in pages that have memory. Lowers the bounds of the chunks in which it finds none.
 fn in_chunks(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
     populated: bool,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    let mut from = 0;
-    while let Some(index) = first_at_least(&chunks.index.wide, from, request.bits as i16) {
+    let (kind, least, mut next) = (usize::from(populated), request.bits as i16, 0);
+    // The key of a search in pages with memory has a size that no request has.
+    let bits = if populated { request.bits + MOST_BITS } else { request.bits };
+    let key = (request.align > 1).then(|| chunks.index.keys.of(&CheckedRequest { bits, ..*request }));
+    let next_chunk = |known: &Index, from| match key {
+        Some(key) => known.keys.next_chunk(key, &known.wide[kind].longest, from, least),
+        None => first_at_least(&known.wide[kind].longest, from, least),
+    };
+    while let Some(index) = next_chunk(&chunks.index, next) {
         probe.count(Work::ChunkVisited, 1);
-        probe.count(Work::BlockVisited, u64::from(chunks.at(index as u32).pages.count()));
-        match in_chunk(chunks.at(index as u32), request, populated) {
+        let from = chunks.index.wide[kind].from[index] as u32;
+        let (found, from) = in_chunk(chunks.at(index as u32), from, request, populated, probe);
+        let wide = &mut chunks.index.wide[kind];
+        wide.from[index] = from as i16;
+        match found {
             Ok(bit) => return Some(Location { chunk: index as u32, bit }),
-            Err(longest) if !populated => chunks.index.wide[index] = longest as i16,
-            Err(_) => {}
+            Err(longest) => wide.longest[index] = longest as i16,
         }
-        from = index + 1;
+        if let Some(key) = key.filter(|_| wide.longest[index] >= least) {
+            chunks.index.keys.miss(key, index as u32);
+        }
+        next = index + 1;
     }
     None
 }
 
-/// The lowest place in a chunk. If there is none, an upper bound of its runs of more than a page.
-fn in_chunk(chunk: &Chunk<Longest>, request: &CheckedRequest, populated: bool) -> Result<u32, u32> {
-    let (mut start, mut longest) = (0, BLOCK_BITS);
-    for page in 0..chunk.pages.count() {
+/// The lowest place in a chunk, none of whose runs of more than a page starts below page `from`; if there is no place, an upper
+/// bound of those runs. And the page of the first of those runs, which is the next `from`.
+fn in_chunk(
+    chunk: &Chunk<Longest>,
+    from: u32,
+    request: &CheckedRequest,
+    populated: bool,
+    probe: &mut impl Probe,
+) -> (Result<u32, u32>, u32) {
+    let (mut start, mut longest, mut first) = (base_of(from), BLOCK_BITS, None);
+    for page in from..chunk.pages.count() {
+        probe.count(Work::BlockVisited, 1);
         let bits = base_of(page)..base_of(page + 1);
         let begun = chunk.pages.is_begun(page);
         if !begun && populated && !chunk.pages.is_populated(page) {
@@ -59,9 +79,12 @@ fn in_chunk(chunk: &Chunk<Longest>, request: &CheckedRequest, populated: bool) -
             let end = if begun { chunk.used.next_set(bits.clone()) } else { bits.end };
             let place = align_up(start, request.align);
             if place + request.bits <= end {
-                return Ok(place);
+                return (Ok(place), first.unwrap_or(block_of(start)));
             }
             longest = longest.max(end - start);
+            if end - start > BLOCK_BITS {
+                first.get_or_insert(block_of(start));
+            }
         }
         if begun {
             // A run that starts here and goes on into a page with objects is counted in this page's bound. If the bound is
@@ -70,5 +93,5 @@ fn in_chunk(chunk: &Chunk<Longest>, request: &CheckedRequest, populated: bool) -
             start = if goes_on { chunk.used.after_last_set(bits) } else { bits.end };
         }
     }
-    Err(longest.min(MOST_BITS))
+    (Err(longest.min(MOST_BITS)), first.unwrap_or(chunk.pages.count()))
 }

@@ -35,29 +35,31 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The best rung, by `cpu_id`, with the default capacity.
+    /// The best rung, by `cpu_id`, with the default capacity. Cost: constant.
     pub fn new() -> Self {
         Self { capacity_bytes: None, rung: None, index: Index::CpuId, cpus: topology::possible_cpus() }
     }
 
     /// Addresses for each CPU in bytes, a power of two from 256 KiB to 4 GiB: the most that all objects can take. Without
-    /// this, [`DEFAULT_CAPACITY_BYTES`], or the largest smaller capacity for which the system has addresses.
+    /// this, [`DEFAULT_CAPACITY_BYTES`], or the largest smaller capacity for which the system has addresses. Cost: constant.
     pub fn capacity(self, bytes: u64) -> Self {
         Self { capacity_bytes: Some(bytes), ..self }
     }
 
-    /// The rung, which must exist here. Without this, the best that does.
+    /// The rung, which must exist here. Without this, the best that does. Cost: constant.
     pub fn rung(self, rung: Rung) -> Self {
         Self { rung: Some(rung), ..self }
     }
 
     /// The index of the first two rungs. `CpuId`, the default, is faster and puts memory on the CPU's own node; `MmCid` takes
     /// memory for no more CPUs than threads ran at once, which counts where a program may wander over many CPUs.
+    ///
+    /// Cost: constant.
     pub fn index(self, index: Index) -> Self {
         Self { index, ..self }
     }
 
-    /// Makes the heap.
+    /// Makes the heap. Cost: a few system calls, and a step for each CPU up to 64.
     ///
     /// # Errors
     /// See [`HeapError`].

@@ -12,6 +12,8 @@ static MAKING: Mutex<()> = Mutex::new(());
 impl PerCpuHeap {
     /// The heap in which counters of statics are, made when first asked for.
     ///
+    /// Cost: constant; the first call is a [`Builder::build`].
+    ///
     /// # Errors
     /// See [`HeapError`]. The next call tries again.
     pub fn global() -> Result<&'static Self, HeapError> {
@@ -21,7 +23,7 @@ impl PerCpuHeap {
         }
     }
 
-    /// Makes the global heap as described. To be called before any counter of a static is used.
+    /// Makes the global heap as described. To be called before any counter of a static is used. Cost: as [`Builder::build`].
     ///
     /// # Errors
     /// [`HeapError::GlobalExists`], or why there is no such heap.

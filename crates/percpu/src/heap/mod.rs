@@ -96,7 +96,7 @@ pub struct PerCpuHeap {
 }
 
 impl PerCpuHeap {
-    /// A heap with the best rung of this machine, [`DEFAULT_CAPACITY_BYTES`] for each CPU.
+    /// A heap with the best rung of this machine, [`DEFAULT_CAPACITY_BYTES`] for each CPU. Cost: as [`Builder::build`].
     ///
     /// # Errors
     /// See [`HeapError`].
@@ -104,18 +104,18 @@ impl PerCpuHeap {
         Builder::new().build()
     }
 
-    /// A heap to be described.
+    /// A heap to be described. Cost: constant.
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    /// How adds are done.
+    /// How adds are done. Cost: constant.
     #[must_use]
     pub fn rung(&self) -> Rung {
         self.adder.rung()
     }
 
-    /// CPUs that have a unit: those that the kernel may ever use.
+    /// CPUs that have a unit: those that the kernel may ever use. Cost: constant.
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.units.cpus()
@@ -123,6 +123,9 @@ impl PerCpuHeap {
 
     /// Gives back all memory that no object is in, what magazines hold included. Allocation has to ask for memory again
     /// afterwards.
+    ///
+    /// Cost: a step for each page of the heap's chunks, and a system call for each unit of each range of pages that is given
+    /// back; the heap's lock is held meanwhile.
     pub fn trim(&self) {
         self.magazines.drain(self);
         self.lock().trim();
@@ -205,7 +208,7 @@ impl Source for PerCpuHeap {
 
 /// A heap that lives as long as the program, so that counters can be in it.
 impl PerCpuHeap {
-    /// The same heap, never dropped.
+    /// The same heap, never dropped. Cost: constant.
     #[must_use]
     pub fn leak(self) -> &'static Self {
         Box::leak(Box::new(self))

@@ -25,6 +25,8 @@ pub struct HeapStats {
 
 impl PerCpuHeap {
     /// Counts of this moment. Takes every lock of the heap, one after the other.
+    ///
+    /// Cost: a step for each chunk, under the heap's lock.
     #[must_use]
     pub fn stats(&self) -> HeapStats {
         let kept = self.magazines.kept().len() as u64;
@@ -42,6 +44,8 @@ impl PerCpuHeap {
 
     /// Bytes of memory behind each unit: those of CPUs, then that of strays, then that of batches.
     ///
+    /// Cost: system calls that pass every page of the heap's capacity in each unit.
+    ///
     /// # Errors
     /// The system does not say which pages have memory.
     pub fn resident_bytes(&self) -> Result<std::vec::Vec<u64>, SysError> {
@@ -55,6 +59,8 @@ impl PerCpuHeap {
     }
 
     /// Checks the set of chunks, and that magazines keep each place once (P12). Nobody else may use the heap meanwhile.
+    ///
+    /// Cost: linear in the bits of all chunks.
     ///
     /// # Errors
     /// The invariant that does not hold.

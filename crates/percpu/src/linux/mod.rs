@@ -11,6 +11,8 @@
 //! those of its blocks. Hints let a search pass over what cannot fit. They never promise more than there is; the chunk's may
 //! promise less (P3).
 //!
+//! Cost of a request: linear in the chunks and in the bits of those that are searched, as in the kernel.
+//!
 //! Source: D. Zhou, "percpu: replace area map allocator with bitmap allocator", 2017, its follow-ups of 2019
 //! (scan hints) and 2021 (depopulation), and the kernel's behaviour as recorded in the vectors.
 

@@ -6,7 +6,8 @@ use core::ops::Range;
 /// Supplies the memory of chunks. Pages are numbered within a unit, and each call means those pages in the units of all CPUs.
 ///
 /// The set tracks which pages have memory: it never populates one twice, and gives back only populated ones (P5). `()`
-/// implements the trait for sets that only hand out offsets: nothing is done, and nothing fails.
+/// implements the trait for sets that only hand out offsets: nothing is done, and nothing fails. The costs in the docs of a set
+/// count a call as one step.
 pub trait Backing {
     /// Reserves addresses for all units of a chunk, without memory.
     ///

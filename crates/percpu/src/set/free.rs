@@ -13,6 +13,8 @@ pub(super) const EMPTY_PAGES_HIGH: u32 = 4;
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Frees the object at `offset`. Returns the bytes that it took in each unit.
     ///
+    /// Cost: constant: a step for every 256 bytes of the object, and at most two pages of the map around it.
+    ///
     /// # Errors
     /// [`FreeError::UnknownChunk`], [`FreeError::NoObjectOffset`], [`FreeError::AlreadyFree`] or
     /// [`FreeError::Interior`]; nothing was changed.
@@ -21,7 +23,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.free_probed(offset, &mut ())
     }
 
-    /// [`ChunkSet::free`], with the work counted.
+    /// [`ChunkSet::free`], with the work counted. Cost: as [`ChunkSet::free`].
     ///
     /// # Errors
     /// As [`ChunkSet::free`].
@@ -41,6 +43,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     }
 
     /// Frees the object at `offset`, which was allocated with `size_bytes`.
+    ///
+    /// Cost: as [`ChunkSet::taken_bytes`] and [`ChunkSet::free`].
     ///
     /// # Errors
     /// As [`ChunkSet::free`], and [`FreeError::WrongSize`]; nothing was changed.

@@ -49,7 +49,7 @@ pub struct ChunkSet<P: Placement = FirstFit, B: Backing = ()> {
 }
 
 impl<P: Placement> ChunkSet<P> {
-    /// A set without chunks and without memory behind them.
+    /// A set without chunks and without memory behind them. Cost: constant.
     ///
     /// # Errors
     /// See [`ConfigError`].
@@ -59,7 +59,7 @@ impl<P: Placement> ChunkSet<P> {
 }
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// A set without chunks, whose memory comes from `backing`.
+    /// A set without chunks, whose memory comes from `backing`. Cost: constant.
     ///
     /// # Errors
     /// See [`ConfigError`].
@@ -77,37 +77,37 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         })
     }
 
-    /// How the set is laid out.
+    /// How the set is laid out. Cost: constant.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Where the memory comes from.
+    /// Where the memory comes from. Cost: constant.
     #[must_use]
     pub fn backing(&self) -> &B {
         &self.backing
     }
 
-    /// The number of live objects.
+    /// The number of live objects. Cost: constant.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.objects
     }
 
-    /// Whether nothing is allocated.
+    /// Whether nothing is allocated. Cost: constant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.objects == 0
     }
 
-    /// Whether there is something for [`ChunkSet::balance`] to do.
+    /// Whether there is something for [`ChunkSet::balance`] to do. Cost: constant.
     #[must_use]
     pub fn wants_balance(&self) -> bool {
         self.balance_wanted
     }
 
-    /// Bytes that the object at `offset` takes in each unit.
+    /// Bytes that the object at `offset` takes in each unit. Cost: a step for every 256 bytes of the object.
     ///
     /// # Errors
     /// No object starts at `offset`, for the reasons of [`ChunkSet::free`].

@@ -56,7 +56,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             }
             self.populated_pages += u64::from(at - start);
             done += at - start;
-            P::update_pages(&mut self.chunks, index);
+            P::update_pages(&mut self.chunks, index, false);
         }
         Ok(done)
     }
@@ -82,7 +82,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 self.chunks.empty_pages -= at - start;
             }
             self.populated_pages -= u64::from(at - start);
-            P::update_pages(&mut self.chunks, index);
+            P::update_pages(&mut self.chunks, index, false);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::placement::Placement;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Destroys all chunks without objects, and gives back the empty pages of the others. Requests that cannot wait are
-    /// refused until pages are populated again. Cost: linear in the chunks.
+    /// refused until pages are populated again. Cost: linear in the pages of all chunks.
     pub fn trim(&mut self) {
         let positions = self.chunks.positions().len();
         // Positions of chunks have 32 bits.

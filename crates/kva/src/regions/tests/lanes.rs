@@ -1,6 +1,7 @@
 //! What a leaf answers by its lanes, against its entries read one by one.
 
 use super::super::Wanted;
+use super::super::far::high_halves;
 use super::super::leaf::{Entry, Leaf, WIDTH};
 use super::wanted;
 use crate::regions::Terms;
@@ -12,10 +13,14 @@ type Known = (u128, u128, u128, bool);
 
 const TOP: u128 = 1 << 64;
 
+fn empty(first: u128, is_far: bool) -> Leaf<()> {
+    Leaf::starting_at(first as u64, is_far.then(|| high_halves().unwrap()))
+}
+
 /// Entries in order from a first granule on, as far as one leaf reaches.
-fn entries(first: u128, parts: &[(u64, u64, u64, bool)]) -> Vec<Known> {
+fn entries(first: u128, is_far: bool, parts: &[(u64, u64, u64, bool)]) -> Vec<Known> {
     let mut known = Vec::new();
-    let (mut at, leaf) = (first, Leaf::<()>::starting_at(first as u64));
+    let (mut at, leaf) = (first, empty(first, is_far));
     for &(length, gap, hole, is_region) in parts {
         let start = if is_region { at } else { at + 1 + u128::from(hole) };
         let end = start + if is_region { u128::from(length) } else { 0 };
@@ -35,8 +40,8 @@ fn room((_, end, next, _): &Known, align: u128) -> u128 {
 }
 
 /// A leaf of these entries, in the slots that `order` says.
-fn leaf_of(first: u128, known: &[Known]) -> Leaf<()> {
-    let mut leaf = Leaf::starting_at(first as u64);
+fn leaf_of(first: u128, is_far: bool, known: &[Known]) -> Leaf<()> {
+    let mut leaf = empty(first, is_far);
     for &(start, end, next, is_region) in known {
         let value = is_region.then_some(());
         leaf.push(Entry { start: start as u64, end, next, terms: Terms::default(), value });
@@ -63,12 +68,15 @@ fn check_places(leaf: &Leaf<()>, known: &[Known], wanted: &Wanted) {
 /// What lies below the base belongs to another leaf, or to none.
 fn check_addresses(leaf: &Leaf<()>, known: &[Known], granule: u128) {
     let at = |slot: usize| known[slot];
-    let region = known.iter().filter(|entry| entry.3 && entry.0 <= granule).max();
-    assert_eq!(leaf.region_at_or_below(granule as u64).map(at), region.copied());
+    let region = known.iter().find(|entry| entry.3 && entry.0 <= granule && granule < entry.1);
+    assert_eq!(leaf.region_at(granule as u64).map(at), region.copied());
     let gap = known.iter().filter(|entry| entry.1 <= granule).max_by_key(|entry| entry.1);
     assert_eq!(leaf.gap_at_or_below(granule as u64).map(at), gap.copied());
     if leaf.reaches(granule as u64) {
-        let (region, before) = leaf.region_and_before(leaf.lane_of(granule as u64).unwrap());
+        let (region, before) = match leaf.is_far() {
+            false => leaf.region_and_before(leaf.lane_of(granule as u64).unwrap()),
+            true => leaf.far_region_and_before(granule as u64),
+        };
         assert_eq!(region.map(at), known.iter().find(|entry| entry.3 && entry.0 == granule).copied());
         if let Some(region) = region {
             let ends_there = known.iter().find(|entry| entry.2 == at(region).0).copied();
@@ -97,16 +105,17 @@ proptest! {
             (25u32..28).prop_map(|shift| TOP - (1 << shift)),
         ],
         parts in prop::collection::vec((lengths(), gaps(), gaps(), prop::bool::weighted(0.8)), 1..=WIDTH),
+        is_far in prop::bool::weighted(0.3),
         seed in any::<u64>(),
         asked in prop::collection::vec((lengths(), 0u32..64, any::<u8>(), any::<u8>(), 0u64..4), 1..12),
     ) {
-        let mut known = entries(first, &parts);
+        let mut known = entries(first, is_far, &parts);
         if known.is_empty() {
             return Ok(());
         }
         let edges: Vec<u128> = known.iter().flat_map(|entry| [entry.0, entry.1, entry.2]).collect();
         known.sort_by_key(|entry| (entry.0 as u64 ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7);
-        let leaf = leaf_of(first, &known);
+        let leaf = leaf_of(first, is_far, &known);
         for granule in edges.iter().flat_map(|&edge| [edge.saturating_sub(1), edge, edge + 1]) {
             check_addresses(&leaf, &known, granule.clamp(leaf.base.into(), TOP - 1));
         }

@@ -119,6 +119,8 @@ fn long_sizes_are_compared_exactly() {
     tree.validate().unwrap();
     let few = tree.tree.height as u64 + 1;
     let wanted = |size| wanted(0, size, 0, (0, 6000 * SIZE)).unwrap();
+    // Cutting the first gap left its leaf's bound as it was.
+    searched(&mut tree, &wanted(SIZE as u64));
     assert_eq!(searched(&mut tree, &wanted(SIZE as u64)), (None, 1));
     assert_eq!(searched(&mut tree, &wanted(SIZE as u64 - 1)), (Some(SIZE as u64 + 1), few));
     assert_eq!(searched(&mut tree, &wanted(SIZE as u64 - 2)).1, few);
@@ -176,4 +178,30 @@ fn leaves_fill_from_the_top_down_too() {
     tree.validate().unwrap();
     let leaves = tree.tree.leaves.in_use();
     assert!(leaves < 100, "{leaves} leaves of 1,000 regions");
+}
+
+#[test]
+fn regions_far_apart_share_leaves() {
+    const COUNT: u128 = 10_000;
+    for distance in [25, 26, 33, 45, 50] {
+        let upward = (0..COUNT).collect::<Vec<_>>();
+        let downward = (0..COUNT).rev().collect();
+        let shuffled = (0..COUNT).map(|at| at * 7919 % COUNT).collect();
+        for order in [upward, downward, shuffled] {
+            let mut tree = tree_of(COUNT << distance);
+            for &at in &order {
+                take(&mut tree, at << distance, (at << distance) + 5 + (at & 1) * (1 << (distance - 1)));
+            }
+            tree.validate().unwrap();
+            let each = tree.bytes() / COUNT as usize;
+            assert!(each <= 64, "{each} bytes a region at a distance of 2^{distance}");
+            // Most go, and nodes with them.
+            for &at in order.iter().filter(|&at| at % 16 > 0) {
+                tree.remove((at << distance) as u64, &mut ()).unwrap();
+            }
+            tree.validate().unwrap();
+            let leaves = tree.tree.leaves.in_use() as u128;
+            assert!(leaves < COUNT / 16 / 4, "{leaves} leaves at a distance of 2^{distance}");
+        }
+    }
 }
