@@ -22,7 +22,7 @@ pub enum Fit {
 }
 
 impl Fit {
-    /// How `span` lies in `block`, which covers it.
+    /// How `span` lies in `block`, which covers it. Cost: constant.
     #[must_use]
     pub const fn of(block: Span, span: Span) -> Self {
         match (block.first() == span.first(), block.last() == span.last()) {
@@ -33,7 +33,7 @@ impl Fit {
         }
     }
 
-    /// The count under which a probe hears of it.
+    /// The count under which a probe hears of it. Cost: constant.
     #[must_use]
     pub const fn work(self) -> Work {
         match self {
@@ -59,7 +59,7 @@ pub enum Merge {
 }
 
 impl Merge {
-    /// Named by which neighbours touch.
+    /// Named by which neighbours touch. Cost: constant.
     #[must_use]
     pub const fn of(previous: bool, next: bool) -> Self {
         match (previous, next) {
@@ -70,7 +70,7 @@ impl Merge {
         }
     }
 
-    /// The count under which a probe hears of it.
+    /// The count under which a probe hears of it. Cost: constant.
     #[must_use]
     pub const fn work(self) -> Work {
         match self {

@@ -26,13 +26,13 @@ pub struct Request {
 }
 
 impl Request {
-    /// `size_bytes` anywhere, without constraint. A size of 0 is refused by the space.
+    /// `size_bytes` anywhere, without constraint. A size of 0 is refused by the space. Cost: constant.
     #[must_use]
     pub const fn new(size_bytes: u64) -> Self {
         Self { size_bytes, guard_bytes: 0, align_bytes: 1, window: Span::ALL }
     }
 
-    /// The region must start at a multiple of `align`. The space's granule counts in any case.
+    /// The region must start at a multiple of `align`. The space's granule counts in any case. Cost: constant.
     #[must_use]
     pub const fn align(self, align: Align) -> Self {
         self.align_bytes(align.bytes())
@@ -40,18 +40,22 @@ impl Request {
 
     /// [`Request::align`] with a number that comes from a guest or a file. The space refuses what is no power of two
     /// ([`AllocError::NotPowerOfTwo`]).
+    ///
+    /// Cost: constant.
     #[must_use]
     pub const fn align_bytes(self, align_bytes: u64) -> Self {
         Self { align_bytes, ..self }
     }
 
-    /// `size_bytes`, a power of two, at a multiple of itself: what a PCI BAR needs, or a large page.
+    /// `size_bytes`, a power of two, at a multiple of itself: what a PCI BAR needs, or a large page. Cost: constant.
     #[must_use]
     pub const fn natural(size_bytes: u64) -> Self {
         Self::new(size_bytes).align_bytes(size_bytes)
     }
 
     /// Region and guard must lie in `window`, which is never empty ([`Request::within`] takes any two ends).
+    ///
+    /// Cost: constant.
     #[must_use]
     #[doc(alias = "zone", alias = "vstart", alias = "vend")]
     pub const fn window(self, window: Span) -> Self {
@@ -60,6 +64,8 @@ impl Request {
 
     /// Region and guard must lie at `first..=last`: a [window](Self::window) whose ends come from a guest or a
     /// file, and may be the wrong way round.
+    ///
+    /// Cost: constant.
     ///
     /// # Errors
     /// [`AllocError::WindowEmpty`] if `last` is below `first`.
@@ -79,7 +85,7 @@ impl Request {
         }
     }
 
-    /// `guard_bytes` after the region stay taken with it, and belong to nobody.
+    /// `guard_bytes` after the region stay taken with it, and belong to nobody. Cost: constant.
     #[must_use]
     pub const fn guard(self, guard_bytes: u64) -> Self {
         Self { guard_bytes, ..self }

@@ -64,6 +64,8 @@ pub struct SharedSpace<V> {
 impl<V> SharedSpace<V> {
     /// A space over `span`, whose sizes and addresses are multiples of the granule.
     ///
+    /// Cost: constant.
+    ///
     /// # Errors
     /// As [`AddressSpace::new`].
     pub fn new(span: Span, granule: Align, placement: Placement) -> Result<Self, LayoutError> {
@@ -71,6 +73,8 @@ impl<V> SharedSpace<V> {
     }
 
     /// A space over several spans, in any order, with holes between them.
+    ///
+    /// Cost: as [`AddressSpace::with_layout`].
     ///
     /// # Errors
     /// As [`AddressSpace::with_layout`].
@@ -86,6 +90,8 @@ impl<V> SharedSpace<V> {
 
     /// Begins to read, on this thread. [`Reading::entry_at`] tells the region that an address is in, and its value; guards belong
     /// to nobody. A region that is moving is found at both places.
+    ///
+    /// Cost: constant: a guard ([`MapleTree::read`]). A look-up under it is O(log n). Neither takes a lock.
     #[inline]
     #[must_use]
     pub fn read(&self) -> Reading<'_, Arc<V>> {
@@ -94,6 +100,8 @@ impl<V> SharedSpace<V> {
 
     /// The regions as they are at this moment. While it lives, changes cost more: [`MapleTree::snapshot`].
     ///
+    /// Cost: as [`MapleTree::snapshot`], whatever the number of regions.
+    ///
     /// # Errors
     /// No memory for a guard.
     pub fn snapshot(&self) -> Result<Snapshot<'_, Arc<V>>, OutOfMemory> {
@@ -101,6 +109,8 @@ impl<V> SharedSpace<V> {
     }
 
     /// The region that an address is in, with its value to keep.
+    ///
+    /// Cost: O(log n), under a guard of its own, and a clone of the `Arc`. No lock.
     #[doc(alias = "find_vmap_area")]
     #[must_use]
     pub fn region_at(&self, address: u64) -> Option<(Span, Arc<V>)> {
@@ -108,6 +118,8 @@ impl<V> SharedSpace<V> {
     }
 
     /// Takes a range for `request`, and keeps the value with it. Returns the usable addresses, without guard.
+    ///
+    /// Cost: the lock, [`AddressSpace::alloc`], and a store into the tree of readers: O(log n).
     ///
     /// # Errors
     /// The value comes back with the reason; nothing was changed.
@@ -117,6 +129,8 @@ impl<V> SharedSpace<V> {
     }
 
     /// Takes exactly these addresses, and keeps the value with them.
+    ///
+    /// Cost: the lock, [`AddressSpace::alloc_at`], and a store into the tree of readers: O(log n).
     ///
     /// # Errors
     /// As [`AddressSpace::alloc_at`] says why; the value comes back, and nothing was changed.
@@ -149,6 +163,9 @@ impl<V> SharedSpace<V> {
     /// Frees the region that starts at `first`, its guard with it: from now on nobody finds it. Who found it before keeps its value
     /// as long as it reads. Returns its usable addresses and the value.
     ///
+    /// Cost: the lock, and O(log n) in the space and in the tree of readers. The tree may poll its readers, once for
+    /// some hundred changes: a barrier on all threads.
+    ///
     /// # Errors
     /// As [`AddressSpace::free`], or what removing it from the tree needs is refused; nothing was changed.
     #[doc(alias = "free_vmap_area")]
@@ -170,6 +187,8 @@ impl<V> SharedSpace<V> {
 
     /// Takes the place at `to` for the region that starts at `first`, and keeps the old one: it is found at both.
     ///
+    /// Cost: the lock, [`AddressSpace::begin_move`], and a store into the tree of readers: O(log n).
+    ///
     /// # Errors
     /// As [`AddressSpace::begin_move`], or what the tree needs is refused; nothing was changed.
     pub fn begin_move(&self, first: u64, to: u64) -> Result<PendingMove, SharedError<MoveError>> {
@@ -190,6 +209,9 @@ impl<V> SharedSpace<V> {
 
     /// Ends a move at the new place. Readers see the region there alone, from one moment to the next. Returns its new addresses.
     ///
+    /// Cost: the lock, [`AddressSpace::commit_move`], and a transaction of two changes in the tree of readers: O(log
+    /// n).
+    ///
     /// # Errors
     /// As [`AddressSpace::commit_move`], or what the tree needs is refused; the move stays pending then, and may be tried again.
     pub fn commit_move(&self, pending: PendingMove) -> Result<Span, SharedError<MoveError>> {
@@ -208,6 +230,9 @@ impl<V> SharedSpace<V> {
 
     /// Ends a move at the old place; the new one becomes free.
     ///
+    /// Cost: the lock, [`AddressSpace::cancel_move`], and a transaction of one change in the tree of readers: O(log
+    /// n).
+    ///
     /// # Errors
     /// As [`commit_move`](Self::commit_move).
     pub fn cancel_move(&self, pending: PendingMove) -> Result<(), SharedError<MoveError>> {
@@ -222,25 +247,27 @@ impl<V> SharedSpace<V> {
         Ok(())
     }
 
-    /// The number of regions. Waits for the lock.
+    /// The number of regions. Waits for the lock. Cost: constant, with the lock.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether nothing is allocated. Waits for the lock.
+    /// Whether nothing is allocated. Waits for the lock. Cost: constant, with the lock.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The figures of the space. Waits for the lock.
+    /// The figures of the space. Waits for the lock. Cost: the lock, and [`AddressSpace::stats`].
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.lock().stats()
     }
 
     /// Checks every invariant from scratch. Waits for the lock.
+    ///
+    /// Cost: O(n log n) with the lock held.
     ///
     /// # Errors
     /// The first that does not hold.

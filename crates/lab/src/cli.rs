@@ -2,8 +2,9 @@
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use freehold_lab::commands::adversary;
 use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::kind::Subject;
+use freehold_lab::kind::{Stressed, Subject};
 use freehold_lab::run;
 use freehold_lab::study::{self, Publication};
 use std::path::PathBuf;
@@ -108,13 +109,27 @@ pub(crate) enum Command {
     /// percpu what was posted in 2017 and found since, with memory that moves and ends; for maple the kernel's benches
     /// and tests of its tree, and what they lack; for counters threads that are interrupted and moved.
     ///
-    /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
+    /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be. With --adversary: if work grows
+    /// faster than documented.
     Stress {
         /// What is stressed.
         #[arg(value_enum)]
-        subject: Subject,
+        subject: Stressed,
         #[command(flatten)]
         options: run::stress::Options,
+        #[command(flatten)]
+        adversary: adversary::Asked,
+    },
+    /// Run a sequence of the adversary for callgrind to count.
+    #[command(hide = true)]
+    Suffer {
+        /// Whose sequence.
+        #[arg(value_enum)]
+        subject: Stressed,
+        /// Its place among them.
+        sequence: usize,
+        /// The size.
+        n: u32,
     },
     /// Run a workload on an engine for callgrind to count.
     #[command(hide = true)]

@@ -18,6 +18,19 @@ named! {
 }
 
 named! {
+    /// What is stressed.
+    argument Stressed {
+        Kva "kva" "Address ranges."
+        Percpu "percpu" "Objects that exist once per CPU."
+        Maple "maple" "Maps from ranges to entries."
+        Counters "counters" "Counters and histograms of threads."
+        Pools "pools" "Address spaces that threads share; with --adversary alone."
+        Memory "memory" "Memory of vmalloc; with --adversary alone, and not yet."
+        Rcu "rcu" "Grace periods; with --adversary alone."
+    }
+}
+
+named! {
     /// Which family.
     Suite {
         Kva "kva" "Address ranges."

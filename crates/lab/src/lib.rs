@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod adversary;
 #[cfg(feature = "program")]
 pub mod commands;
 #[cfg(feature = "program")]

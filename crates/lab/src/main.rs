@@ -10,7 +10,7 @@ use freehold_lab::Progress;
 use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::{Failure, usage};
 use freehold_lab::record::{Document, Environment, Results, read};
-use freehold_lab::{concurrent, study, view};
+use freehold_lab::{concurrent, run, study, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ const PAGES: &str = "target/freehold";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(&cli) {
+    match run_command(&cli) {
         Ok(false) => ExitCode::SUCCESS,
         Ok(true) => ExitCode::from(FAILED),
         Err(error) => {
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 type Made = (String, Results, Option<PathBuf>);
 
 /// Runs the command; whether something differed.
-fn run(cli: &Cli) -> anyhow::Result<bool> {
+fn run_command(cli: &Cli) -> anyhow::Result<bool> {
     if cli.command.is_some() && cli.report.is_some() {
         return usage("--report of a command goes after the command");
     }
@@ -95,7 +95,19 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let results = study::run(*what, options, &mut progress)?;
             (format!("reproduce {}", what.name()), results, Some(report.clone().unwrap_or_else(page)))
         }
-        Command::Stress { subject, options } => {
+        Command::Suffer { subject, sequence, n } => {
+            commands::adversary::run_under_callgrind(*subject, *sequence, *n)?;
+            return Ok(false);
+        }
+        Command::Stress { subject, options, adversary } if adversary.adversary => {
+            let seed = options.seed;
+            if *options != (run::stress::Options { seed, ..Default::default() }) {
+                return usage("stress --adversary has --largest, --sequence, --search, --seed and --keep");
+            }
+            let results = commands::adversary::run(*subject, adversary, seed, &mut progress)?;
+            shown("stress --adversary", results)
+        }
+        Command::Stress { subject, options, .. } => {
             let results = commands::stress::run(*subject, options, &mut progress)?;
             shown(&format!("stress {}", subject.name()), results)
         }

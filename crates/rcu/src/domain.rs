@@ -28,7 +28,7 @@ pub struct Domain {
 
 impl Domain {
     const_but_under_loom! {
-    /// A domain that has writers issue barriers, if the kernel grants that.
+    /// A domain that has writers issue barriers, if the kernel grants that. Cost: constant.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -43,6 +43,8 @@ impl Domain {
     }
 
     /// A domain with a fence in each guard, and none of the interrupts that barriers on all threads cost the others.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn fenced() -> Self {
         let domain = Self::new();
@@ -51,7 +53,7 @@ impl Domain {
         domain
     }
 
-    /// The domain of [`read`](crate::read).
+    /// The domain of [`read`](crate::read). Cost: constant.
     #[cfg(not(any(all(test, loom), shuttle)))]
     #[must_use]
     pub fn global() -> &'static Self {
@@ -59,7 +61,7 @@ impl Domain {
         &GLOBAL
     }
 
-    /// The domain of [`read`](crate::read): one for each schedule.
+    /// The domain of [`read`](crate::read): one for each schedule. Cost: constant.
     #[cfg(shuttle)]
     #[must_use]
     pub fn global() -> &'static Self {
@@ -68,6 +70,8 @@ impl Domain {
     }
 
     /// How stamps are ordered before loads. The first call fixes it, as the first reader and the first writer do.
+    ///
+    /// Cost: constant; the first call asks the kernel.
     pub fn mode(&self) -> Mode {
         self.barrier().mode()
     }

@@ -74,6 +74,8 @@ impl Domain {
 }
 
 /// Waits by letting other threads run.
+///
+/// Cost: a call of `is_busy` for each time that other threads were let run, until it is false.
 #[cfg(any(all(test, loom), shuttle))]
 pub fn wait_while(is_busy: impl Fn() -> bool) {
     while is_busy() {

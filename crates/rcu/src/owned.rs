@@ -16,6 +16,8 @@ pub struct OwnedGuard<'d> {
 impl Domain {
     /// A guard with a slot of its own.
     ///
+    /// Cost: a lock and a look at the slots that are taken.
+    ///
     /// # Errors
     /// No memory for a slot.
     pub fn read_owned(&self) -> Result<OwnedGuard<'_>, OutOfMemory> {
@@ -26,7 +28,7 @@ impl Domain {
 }
 
 impl OwnedGuard<'_> {
-    /// Whether it reads in that domain.
+    /// Whether it reads in that domain. Cost: a load.
     #[must_use]
     pub fn is_of(&self, domain: &Domain) -> bool {
         self.slot.is_of(domain)

@@ -74,6 +74,8 @@ fn out_of_memory() -> ! {
 
 /// Gives this thread its slot of the global domain, if it has none.
 ///
+/// Cost: as [`Domain::reader`]; a load, once the thread has its slot.
+///
 /// # Errors
 /// No memory for it.
 pub fn register() -> Result<(), OutOfMemory> {
@@ -96,6 +98,8 @@ fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
 
 /// A guard on the global domain that may move to another thread.
 ///
+/// Cost: as [`Domain::read_owned`].
+///
 /// # Errors
 /// No memory for a slot.
 pub fn read_owned() -> Result<OwnedGuard<'static>, OutOfMemory> {
@@ -103,6 +107,8 @@ pub fn read_owned() -> Result<OwnedGuard<'static>, OutOfMemory> {
 }
 
 /// Waits until all guards of the global domain that are held now are dropped.
+///
+/// Cost: as [`Domain::synchronize`].
 ///
 /// # Errors
 /// [`Reading`](SynchronizeError::Reading) if this thread holds one itself; the kernel refuses the barrier.

@@ -56,6 +56,8 @@ impl PooledSpace {
     ///
     /// Only who holds the block may call this: said by another, what is not zero would pass for zero.
     ///
+    /// Cost: as [`PooledSpace::free`].
+    ///
     /// # Errors
     /// As [`PooledSpace::free`]; nothing was changed.
     pub fn free_cold(&self, first: u64) -> Result<Span, FreeError> {

@@ -118,6 +118,8 @@ pub struct PooledSpace {
 impl PooledSpace {
     /// A space of addresses alone.
     ///
+    /// Cost: constant, but for a shard for each CPU and the top of the page map, which grows with the span.
+    ///
     /// # Errors
     /// [`LayoutError::NotGranular`] unless `span` starts and ends on multiples of 16 granules; [`LayoutError::TooLarge`] for more
     /// than 2^36 granules, 2^48 bytes of pages; [`LayoutError::OutOfMemory`].
@@ -128,6 +130,8 @@ impl PooledSpace {
     /// A space of addresses with memory behind them: what was freed is warm until [`PooledSpace::give_back`] says that its pages
     /// are gone. Extents wait for that before their addresses are used again, and slabs with warm slots stay slabs. So on
     /// [`NoSpace`](crate::AllocError::NoSpace) a caller purges everything and asks again.
+    ///
+    /// Cost: as [`PooledSpace::new`].
     ///
     /// # Errors
     /// As [`PooledSpace::new`].
@@ -160,13 +164,13 @@ impl PooledSpace {
         })
     }
 
-    /// The addresses that it hands out.
+    /// The addresses that it hands out. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// What every size and address is a multiple of.
+    /// What every size and address is a multiple of. Cost: constant.
     #[must_use]
     pub fn granule(&self) -> Align {
         self.granule

@@ -41,6 +41,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// [`AddressSpace::alloc`], with the work counted.
     ///
+    /// Cost: as [`AddressSpace::alloc`].
+    ///
     /// # Errors
     /// As [`AddressSpace::alloc`].
     #[inline]

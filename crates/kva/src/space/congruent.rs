@@ -39,6 +39,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// [`AddressSpace::alloc_congruent`], with the work counted.
     ///
+    /// Cost: as [`AddressSpace::alloc_congruent`].
+    ///
     /// # Errors
     /// As [`AddressSpace::alloc_congruent`].
     pub fn alloc_congruent_probed(

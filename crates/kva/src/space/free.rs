@@ -22,6 +22,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// [`AddressSpace::free`], with the work counted.
     ///
+    /// Cost: as [`AddressSpace::free`].
+    ///
     /// # Errors
     /// As [`AddressSpace::free`].
     #[inline]

@@ -10,6 +10,8 @@ use freehold_units::{Align, Probe, Span};
 impl<V> AddressSpace<V> {
     /// A space of all addresses of `span`, on the default index.
     ///
+    /// Cost: constant.
+    ///
     /// # Errors
     /// As [`AddressSpace::new_in`].
     ///
@@ -26,6 +28,8 @@ impl<V> AddressSpace<V> {
 
     /// A space of several spans on the default index.
     ///
+    /// Cost: O(log n) for each span.
+    ///
     /// # Errors
     /// As [`AddressSpace::with_layout_in`].
     pub fn with_layout(spans: &[Span], granule: Align, placement: Placement) -> Result<Self, LayoutError> {
@@ -35,6 +39,8 @@ impl<V> AddressSpace<V> {
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// A space of all addresses of `span`, on the index `I`.
+    ///
+    /// Cost: constant.
     ///
     /// # Errors
     /// [`LayoutError::NotGranular`] unless `span` is made of granules; [`LayoutError::OutOfMemory`].
@@ -50,6 +56,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// A space of several spans on the index `I`, free in the order given (which decides the first shape of a tree).
+    ///
+    /// Cost: O(log n) for each span.
     ///
     /// # Errors
     /// As [`AddressSpace::new_in`]; [`LayoutError::Empty`] for no span, [`LayoutError::Overlap`] if two overlap.
@@ -84,6 +92,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// Gives the space more addresses to hand out.
     ///
+    /// Cost: O(log n).
+    ///
     /// # Errors
     /// [`LayoutError::NotGranular`]; [`LayoutError::Overlap`] with a free block or a region;
     /// [`LayoutError::SubSpace`]; [`LayoutError::OutOfMemory`]. Nothing was changed.
@@ -92,6 +102,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// [`AddressSpace::add`], with the work counted.
+    ///
+    /// Cost: as [`AddressSpace::add`].
     ///
     /// # Errors
     /// As [`AddressSpace::add`].

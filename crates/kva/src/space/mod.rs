@@ -74,19 +74,19 @@ pub struct AddressSpace<V, I: FreeIndex = BTree> {
 }
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
-    /// From the lowest to the highest address that was given to the space.
+    /// From the lowest to the highest address that was given to the space. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.hull
     }
 
-    /// What every size and address is a multiple of.
+    /// What every size and address is a multiple of. Cost: constant.
     #[must_use]
     pub fn granule(&self) -> Align {
         self.granule
     }
 
-    /// How addresses are chosen.
+    /// How addresses are chosen. Cost: constant.
     #[must_use]
     pub fn placement(&self) -> I::Placement {
         self.placement
@@ -126,13 +126,13 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         Some(self.index.block_at(entry, block))
     }
 
-    /// The number of regions.
+    /// The number of regions. Cost: constant.
     #[must_use]
     pub fn len(&self) -> usize {
         self.regions.len() - self.moves.len()
     }
 
-    /// Whether nothing is allocated.
+    /// Whether nothing is allocated. Cost: constant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -140,7 +140,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 }
 
 impl<V, P: Policy> AddressSpace<V, RbTree<P>> {
-    /// The red-black tree of free blocks, to look at.
+    /// The red-black tree of free blocks, to look at. Cost: constant.
     #[must_use]
     pub fn free_index(&self) -> &RbTree<P> {
         &self.index

@@ -39,13 +39,13 @@ pub struct PendingMove {
 }
 
 impl PendingMove {
-    /// Where the region starts until the move is committed.
+    /// Where the region starts until the move is committed. Cost: constant.
     #[must_use]
     pub fn first(self) -> u64 {
         self.from
     }
 
-    /// Where it starts from then on.
+    /// Where it starts from then on. Cost: constant.
     #[must_use]
     pub fn to(self) -> u64 {
         self.to
@@ -304,6 +304,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// The tokens of all moves that were begun and did not end. So a lost one is found again by the start of its
     /// region, above all after [`restore`](Self::restore) and in a clone.
+    ///
+    /// Cost: constant for each.
     pub fn pending_moves(&self) -> impl FusedIterator<Item = PendingMove> {
         self.moves.list.iter().map(|known| self.moves.token(known))
     }

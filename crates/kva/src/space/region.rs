@@ -21,31 +21,31 @@ pub struct Region<'a, V> {
 }
 
 impl<'a, V> Region<'a, V> {
-    /// The usable addresses; of a region that is moving, at the old place.
+    /// The usable addresses; of a region that is moving, at the old place. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// The addresses after them that are kept unused, if there are any.
+    /// The addresses after them that are kept unused, if there are any. Cost: constant.
     #[must_use]
     pub fn guard(&self) -> Option<Span> {
         self.guard
     }
 
-    /// The usable addresses at the new place, while a [move](AddressSpace::begin_move) is pending.
+    /// The usable addresses at the new place, while a [move](AddressSpace::begin_move) is pending. Cost: constant.
     #[must_use]
     pub fn moving_to(&self) -> Option<Span> {
         self.moving_to
     }
 
-    /// What the caller stored.
+    /// What the caller stored. Cost: constant.
     #[must_use]
     pub fn value(&self) -> &'a V {
         self.value
     }
 
-    /// Whether a sub-space hands out its addresses.
+    /// Whether a sub-space hands out its addresses. Cost: constant.
     #[must_use]
     pub fn is_carved(&self) -> bool {
         self.is_carved
@@ -232,24 +232,26 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.known().region_at(address).filter(|region| region.has(address))
     }
 
-    /// The region whose guard `address` lies in: whose end was overrun.
+    /// The region whose guard `address` lies in: whose end was overrun. Cost: O(log n), no write.
     #[must_use]
     pub fn guard_at(&self, address: u64) -> Option<Region<'_, V>> {
         self.known().region_at(address).filter(|region| region.guard.is_some() && !region.has(address))
     }
 
-    /// The value of the region that `address` belongs to, to change.
+    /// The value of the region that `address` belongs to, to change. Cost: O(log n).
     pub fn value_at_mut(&mut self, address: u64) -> Option<&mut V> {
         let at = if self.moves.len() > 0 { self.region_at(address)?.span.first() } else { address };
         self.regions.value_at(at)
     }
 
-    /// All values, in no order.
+    /// All values, in no order. Cost: constant for each region, amortized.
     pub fn values_mut(&mut self) -> impl FusedIterator<Item = &mut V> {
         self.regions.values_mut()
     }
 
     /// All regions in address order, from both ends. A region that is moving is shown at its old place.
+    ///
+    /// Cost: as [`AddressSpace::regions_in`].
     pub fn regions(&self) -> Regions<'_, V> {
         self.regions_in(Span::ALL)
     }
@@ -276,7 +278,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         Regions { entries: entries.unwrap_or_else(|| self.regions.no_entries()), known: self.known() }
     }
 
-    /// All free blocks in address order, from both ends.
+    /// All free blocks in address order, from both ends. Cost: O(log n), and constant for each region.
     pub fn free_blocks(&self) -> impl DoubleEndedIterator<Item = Span> + FusedIterator {
         self.regions.blocks()
     }

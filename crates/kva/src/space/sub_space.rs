@@ -169,7 +169,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.carved.remove(first)
     }
 
-    /// Whether the space was carved from another or adopted by it. A clone of a sub-space was not.
+    /// Whether the space was carved from another or adopted by it. A clone of a sub-space was not. Cost: constant.
     #[must_use]
     pub fn is_sub_space(&self) -> bool {
         self.origin.is_some()

@@ -1,6 +1,7 @@
 //! The commands: each turns its options into [`Results`](crate::record::Results), and has a definition of what is shown of
 //! them.
 
+pub mod adversary;
 pub mod bench;
 pub mod compare;
 pub mod doctor;
@@ -35,6 +36,7 @@ pub const DEFINITIONS: &[(&str, &[&str])] = &[
     ("stress kva", bench!("stress", "threads")),
     ("stress percpu", bench!("stress")),
     ("stress maple", bench!("stress", "threads")),
+    ("stress --adversary", bench!("adversary")),
     ("reproduce kva-2019", bench!("studies/kva-2019")),
     ("reproduce percpu-2017", bench!("studies/percpu-2017")),
     ("reproduce maple-2025", bench!("studies/maple-2025")),

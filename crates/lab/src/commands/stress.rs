@@ -9,7 +9,7 @@ use crate::concurrent::{stress_every_cpu, stress_maple};
 use crate::engine::{Facts, Listed};
 use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
-use crate::kind::Subject;
+use crate::kind::Stressed;
 use crate::record::{Metric, Results, Stat, count, fixed};
 use crate::run::stress::{CaseRun, Mode, Options, SIZE, Stress, cases_of, stress};
 use crate::workload::check_memory;
@@ -24,27 +24,28 @@ const OBJECT_BYTES: u64 = 512;
 ///
 /// # Errors
 /// No case or engine has such a name or bit, an option is of another subject, or the machine lacks what is needed.
-pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+pub fn run(subject: Stressed, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let &Options { mode, threads, duration, seed, loops, .. } = options;
     let of_threads = || Options { mode, threads, duration, seed, ..Options::default() };
     match (subject, mode, threads) {
-        (Subject::Counters, ..) => {
+        (Stressed::Counters, ..) => {
             if *options != (Options { loops, ..of_threads() }) {
                 return usage("stress counters has --threads, --loops and --duration");
             }
             storm(options, progress)
         }
-        (Subject::Readers | Subject::Pools | Subject::Memory, ..) => {
-            usage("threads that share maps and spaces: stress maple --threads N, stress kva --mode stress")
-        }
-        (Subject::Kva, Mode::Stress, _) => {
+        (Stressed::Pools | Stressed::Memory | Stressed::Rcu, ..) => usage(
+            "of pools, memory and rcu there is --adversary; threads that share maps and spaces: stress maple --threads N, \
+             stress kva --mode stress",
+        ),
+        (Stressed::Kva, Mode::Stress, _) => {
             if options.sizes.len() > 1 || options.unit.is_some() {
                 return usage("--mode stress has one --n, and no --unit");
             }
             stress_every_cpu(options, progress)
         }
         (_, Mode::Stress, _) => usage("--mode stress: of kva alone"),
-        (Subject::Maple, _, Some(threads)) => {
+        (Stressed::Maple, _, Some(threads)) => {
             if *options != of_threads() {
                 return usage("stress maple --threads has --duration and --seed");
             }
@@ -54,9 +55,9 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
             stress_maple(options, progress)
         }
         (_, _, Some(_)) => usage("--threads: of counters, of maple, and of kva with --mode stress"),
-        (Subject::Kva, ..) => of_family::<Kva>(options, progress),
-        (Subject::Percpu, ..) => of_family::<Percpu>(options, progress),
-        (Subject::Maple, ..) => of_family::<Tree>(options, progress),
+        (Stressed::Kva, ..) => of_family::<Kva>(options, progress),
+        (Stressed::Percpu, ..) => of_family::<Percpu>(options, progress),
+        (Stressed::Maple, ..) => of_family::<Tree>(options, progress),
     }
 }
 

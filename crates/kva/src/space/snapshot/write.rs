@@ -16,6 +16,8 @@ pub struct Writer {
 
 impl Writer {
     /// Adds `bytes` to those of the value. Should there be no memory for them, the snapshot will say so.
+    ///
+    /// Cost: linear in the bytes, amortized.
     pub fn put(&mut self, bytes: &[u8]) {
         if self.bytes.try_reserve(bytes.len()).is_ok() {
             self.bytes.extend_from_slice(bytes);

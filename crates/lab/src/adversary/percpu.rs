@@ -1,0 +1,190 @@
+//! Sequences against sets of chunks, with the default placement; n is the number of pages.
+
+use super::growth::Bound;
+use super::meter::Meter;
+use super::sequence::Sequence;
+use crate::workload::SplitMix;
+use freehold::percpu::{ChunkSet, Config, Offset, PAGE_BYTES, Request};
+use freehold::units::Tally;
+
+/// All sequences.
+pub(super) const SEQUENCES: &[Sequence] = &[
+    of("misaligned-hole", "alloc", misaligned_hole),
+    of("misaligned-kept", "alloc", misaligned_kept),
+    of("no-memory", "alloc", no_memory),
+    of("chunk-lists", "alloc", chunk_lists),
+    // The row of bounds is searched in vectors of 16 chunks, each of 64 pages: linear, and documented so.
+    of("chunk-lists", "alloc", chunk_lists).in_instructions().single(Bound::Linear, Bound::Linear),
+    of("short-runs", "alloc", short_runs),
+    of("equal-holes", "alloc", equal_holes),
+    of("churn-4-1024", "alloc, free", churn),
+];
+
+/// A constant number of pages and chunks, amortized.
+const fn of(
+    name: &'static str,
+    op: &'static str,
+    run: fn(u32, &mut Meter) -> Result<(), String>,
+) -> Sequence {
+    Sequence::amortized(name, op, run).mean(Bound::Constant).single(Bound::Linear, Bound::Constant)
+}
+
+/// Bytes of a unit: 64 pages a chunk.
+const UNIT_BYTES: u32 = 64 * PAGE_BYTES;
+const MEASURED: u64 = 24;
+
+type Set = ChunkSet;
+
+fn set() -> Result<Set, String> {
+    ChunkSet::new(Config::new(UNIT_BYTES, 2)).map_err(|error| error.to_string())
+}
+
+fn alloc(set: &mut Set, request: &Request, tally: &mut Tally) -> Result<Offset, String> {
+    set.alloc_probed(request, tally).map_err(|error| error.to_string())
+}
+
+fn free(set: &mut Set, offset: Offset, tally: &mut Tally) -> Result<(), String> {
+    set.free_probed(offset, tally).map(drop).map_err(|error| error.to_string())
+}
+
+fn whole(set: &Set) -> Result<(), String> {
+    set.validate().map_err(|broken| broken.to_string())
+}
+
+/// Full pages of objects of these sizes each, of which the one at `hole` is then freed.
+fn holes(n: u32, sizes: &[u64], hole: usize, tally: &mut Tally) -> Result<(Set, u64), String> {
+    let mut set = set()?;
+    let mut freed = Vec::new();
+    for page in 0..n {
+        for (at, &size) in sizes.iter().enumerate() {
+            let offset = alloc(&mut set, &Request::new(size), tally)?;
+            if at == hole {
+                freed.push(offset);
+            }
+        }
+        let pages = set.populated_pages();
+        if pages != u64::from(page) + 1 {
+            return Err(format!("{pages} pages, but {} are full", page + 1));
+        }
+    }
+    for &offset in &freed {
+        free(&mut set, offset, tally)?;
+    }
+    Ok((set, u64::from(n) * (sizes.len() as u64 + 1)))
+}
+
+/// Each page has one free run of 512 bytes, 32 bytes off.
+const MISALIGNED: [u64; 3] = [32, 512, 3552];
+
+fn misaligned_hole(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let mut set = meter.ready(|tally| holes(n, &MISALIGNED, 1, tally))?;
+    let request = Request::new(512).align(64);
+    for _ in 0..MEASURED {
+        let offset = meter.measure(|tally| alloc(&mut set, &request, tally))?;
+        meter.measure(|tally| free(&mut set, offset, tally))?;
+    }
+    whole(&set)
+}
+
+/// What is allocated stays.
+fn misaligned_kept(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let mut set = meter.ready(|tally| holes(n, &MISALIGNED, 1, tally))?;
+    for at in 0..4 * MEASURED {
+        let request = Request::new(512 - 4 * (at % 3)).align(64);
+        meter.measure(|tally| alloc(&mut set, &request, tally))?;
+    }
+    whole(&set)
+}
+
+/// Chunks whose pages have no memory but for one in four, which is full.
+fn no_memory(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let page = u64::from(PAGE_BYTES);
+    let mut set = meter.ready(|tally| {
+        let mut set = set()?;
+        let mut freed = Vec::new();
+        for _ in 0..u64::from(n).div_ceil(4) {
+            // Whole chunks are made one page after the other: the first of four stays.
+            for kept in [true, false, false, false] {
+                let offset = alloc(&mut set, &Request::new(page), tally)?;
+                if !kept {
+                    freed.push(offset);
+                }
+            }
+        }
+        freed.iter().try_for_each(|&offset| free(&mut set, offset, tally))?;
+        set.trim();
+        Ok((set, 7 * u64::from(n).div_ceil(4)))
+    })?;
+    for _ in 0..MEASURED {
+        meter.measure(|tally| alloc(&mut set, &Request::new(2 * page), tally))?;
+    }
+    whole(&set)
+}
+
+/// Every chunk's longest run is 400 bytes; requests are for 464, which share a list with it in steps of 32 bits.
+fn chunk_lists(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let mut set = meter.ready(|tally| holes(n, &[400, 3696], 0, tally))?;
+    for _ in 0..4 * MEASURED {
+        meter.measure(|tally| alloc(&mut set, &Request::new(464), tally))?;
+    }
+    whole(&set)
+}
+
+/// Every second page is empty and has memory; requests need two.
+fn short_runs(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let page = u64::from(PAGE_BYTES);
+    let mut set = meter.ready(|tally| {
+        let mut set = set()?;
+        let mut freed = Vec::new();
+        for at in 0..n {
+            let offset = alloc(&mut set, &Request::new(page), tally)?;
+            if at % 2 == 1 {
+                freed.push(offset);
+            }
+        }
+        freed.iter().try_for_each(|&offset| free(&mut set, offset, tally))?;
+        Ok((set, u64::from(n) + freed.len() as u64))
+    })?;
+    for _ in 0..MEASURED {
+        meter.measure(|tally| alloc(&mut set, &Request::new(2 * page), tally))?;
+    }
+    whole(&set)
+}
+
+/// Every page has a hole of 64 bytes; requests are for 68.
+fn equal_holes(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let mut set = meter.ready(|tally| holes(n, &[32, 64, 4000], 1, tally))?;
+    for _ in 0..MEASURED {
+        let offset = meter.measure(|tally| alloc(&mut set, &Request::new(68), tally))?;
+        meter.measure(|tally| free(&mut set, offset, tally))?;
+    }
+    whole(&set)
+}
+
+/// Random sizes and alignments; as many objects as pages times 8.
+fn churn(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let mut random = SplitMix::new(u64::from(n));
+    let mut live = Vec::new();
+    let request =
+        |random: &mut SplitMix| Request::new(4 * (1 + random.uniform(256))).align(4 << random.uniform(8));
+    let mut set = meter.ready(|tally| {
+        let mut set = set()?;
+        for _ in 0..8 * n {
+            live.push(alloc(&mut set, &request(&mut random), tally)?);
+        }
+        for _ in 0..8 * n {
+            let at = random.uniform(live.len() as u64) as usize;
+            free(&mut set, live.swap_remove(at), tally)?;
+            live.push(alloc(&mut set, &request(&mut random), tally)?);
+        }
+        Ok((set, 24 * u64::from(n)))
+    })?;
+    for _ in 0..8 * MEASURED {
+        let at = random.uniform(live.len() as u64) as usize;
+        let gone = live.swap_remove(at);
+        meter.measure(|tally| free(&mut set, gone, tally))?;
+        let request = request(&mut random);
+        live.push(meter.measure(|tally| alloc(&mut set, &request, tally))?);
+    }
+    whole(&set)
+}

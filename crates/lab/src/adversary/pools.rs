@@ -1,0 +1,166 @@
+//! Sequences against the address space that threads share, by one thread: instructions are counted.
+
+use super::growth::Bound;
+use super::meter::Meter;
+use super::sequence::Sequence;
+use freehold::kva::{PooledSpace, Request};
+use freehold::units::{Align, Span};
+
+/// All sequences.
+pub(super) const SEQUENCES: &[Sequence] = &[
+    of("live-slots", "alloc, free", |n, meter| slots(n, 1, meter)),
+    of("half-free", "other size", half_free),
+    of("mass-frees", "alloc, free", |n, meter| slots(n, 2, meter)),
+    of("aligned-extents", "alloc, free", aligned_extents),
+    of("freed-twice", "refusal", freed_twice),
+    of("look-up", "locate", look_up),
+    // Documented as a look at every record.
+    of("full", "refusal", full).single(Bound::Linear, Bound::Linear),
+    of("nothing-warm", "take_warm", nothing_warm).single(Bound::Linear, Bound::Linear),
+];
+
+const fn of(
+    name: &'static str,
+    op: &'static str,
+    run: fn(u32, &mut Meter) -> Result<(), String>,
+) -> Sequence {
+    Sequence::amortized(name, op, run).in_instructions().single(Bound::Linear, Bound::Log)
+}
+
+/// As many as several slabs have slots, so that some of them need another slab.
+const MEASURED: usize = 96;
+const PAGE: u64 = 4096;
+
+fn space(pages: u64) -> Result<PooledSpace, String> {
+    let span = Span::from_size(1 << 32, pages.next_multiple_of(16) * PAGE).ok_or("the space is too long")?;
+    PooledSpace::new(span, Align::PAGE).map_err(|error| error.to_string())
+}
+
+fn take(space: &PooledSpace, pages: u64) -> Result<u64, String> {
+    space.alloc(pages * PAGE).map(|span| span.first()).map_err(|error| error.to_string())
+}
+
+fn free(space: &PooledSpace, first: u64) -> Result<(), String> {
+    space.free(first).map(drop).map_err(|error| error.to_string())
+}
+
+fn whole(space: &PooledSpace) -> Result<(), String> {
+    space.validate().map_err(|broken| broken.to_string())
+}
+
+/// A space with n blocks of a page, of which those whose number `goes` are freed.
+fn filled(n: u32, goes: impl Fn(usize) -> bool) -> Result<(PooledSpace, Vec<u64>, u64), String> {
+    let space = space(1 << 28)?;
+    let blocks = (0..n).map(|_| take(&space, 1)).collect::<Result<Vec<_>, _>>()?;
+    let mut ops = u64::from(n);
+    let mut live = Vec::with_capacity(blocks.len());
+    for (at, block) in blocks.into_iter().enumerate() {
+        if goes(at) {
+            free(&space, block)?;
+            ops += 1;
+        } else {
+            live.push(block);
+        }
+    }
+    Ok((space, live, ops))
+}
+
+/// All blocks are live, or all are freed; then blocks of that size come and go.
+fn slots(n: u32, goes_from: usize, meter: &mut Meter) -> Result<(), String> {
+    let space = meter.ready(|_| filled(n, |_| goes_from > 1).map(|(space, _, ops)| (space, ops)))?;
+    let mut taken = Vec::new();
+    for _ in 0..MEASURED {
+        taken.push(meter.measure(|_| take(&space, 1))?);
+    }
+    for block in taken {
+        meter.measure(|_| free(&space, block))?;
+    }
+    whole(&space)
+}
+
+/// Half of each slab is free; then blocks of another size.
+fn half_free(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let space = meter.ready(|_| filled(n, |at| at % 2 == 1).map(|(space, _, ops)| (space, ops)))?;
+    for _ in 0..MEASURED {
+        meter.measure(|_| take(&space, 5))?;
+    }
+    whole(&space)
+}
+
+/// Extents of 20 pages with gaps between, which have no place at the alignment that is asked for.
+fn aligned_extents(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let space = meter.ready(|_| {
+        let space = space(1 << 30)?;
+        let extents = (0..2 * n).map(|_| take(&space, 272)).collect::<Result<Vec<_>, _>>()?;
+        extents.iter().step_by(2).try_for_each(|&first| free(&space, first))?;
+        Ok((space, 3 * u64::from(n)))
+    })?;
+    let align = Align::new(PAGE << 9).ok_or("no alignment")?;
+    for _ in 0..MEASURED {
+        let request = Request::new(272 * PAGE).align(align);
+        let found = meter.measure(|_| space.alloc_request(&request)).map_err(|error| error.to_string())?;
+        meter.measure(|_| free(&space, found.first()))?;
+    }
+    whole(&space)
+}
+
+fn freed_twice(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let (space, gone) = meter.ready(|_| {
+        let (space, live, ops) = filled(n, |_| false)?;
+        let gone = *live.get(n as usize / 2).ok_or("nothing is live")?;
+        free(&space, gone)?;
+        Ok(((space, gone), ops + 1))
+    })?;
+    for _ in 0..MEASURED {
+        if meter.measure(|_| space.free(gone)).is_ok() {
+            return Err("freed twice".to_owned());
+        }
+    }
+    whole(&space)
+}
+
+fn look_up(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let (space, live) =
+        meter.ready(|_| filled(n, |_| false).map(|(space, live, ops)| ((space, live), ops)))?;
+    for at in 0..MEASURED {
+        let block = *live.get(at * live.len() / MEASURED).ok_or("nothing is live")?;
+        if meter.measure(|_| space.locate(block + 5)).is_none_or(|span| span.first() != block) {
+            return Err(format!("{block:#x} is not found"));
+        }
+    }
+    whole(&space)
+}
+
+/// Every page is taken.
+fn full(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let space = meter.ready(|_| {
+        let pages = u64::from(n).next_multiple_of(32);
+        let space = space(pages)?;
+        (0..pages).try_for_each(|_| take(&space, 1).map(drop))?;
+        Ok((space, pages))
+    })?;
+    for _ in 0..8 {
+        if meter.measure(|_| space.alloc(PAGE)).is_ok() {
+            return Err("there is no room".to_owned());
+        }
+    }
+    whole(&space)
+}
+
+/// All is live, so nothing is warm.
+fn nothing_warm(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let space = meter.ready(|_| {
+        let span = Span::from_size(1 << 32, PAGE << 28).ok_or("the space is too long")?;
+        let space = PooledSpace::for_memory(span, Align::PAGE).map_err(|error| error.to_string())?;
+        (0..n).try_for_each(|_| take(&space, 1).map(drop))?;
+        Ok((space, n.into()))
+    })?;
+    for _ in 0..8 {
+        let batch = meter.measure(|_| space.take_warm(PAGE)).map_err(|error| error.to_string())?;
+        if !batch.is_empty() {
+            return Err("nothing was freed".to_owned());
+        }
+        space.give_back(batch);
+    }
+    whole(&space)
+}
