@@ -165,7 +165,7 @@ impl Bench<'_> {
                 let op = if threads == 1 { "look-up" } else { "look-up by two" };
                 let key = |entry: &Entry| [entry.who.key(family.suite, workload.name, op).param("n", n)];
                 let keys: Vec<[Key; 1]> = entries.iter().map(key).collect();
-                let passes = self.amount.operations.div_ceil(READS);
+                let passes = self.amount.operations.div_ceil(4 * READS);
                 let each = passes * READS * threads as usize;
                 let what = format!("{}: {n} ranges, {op}", workload.name);
                 self.time(&what, keys, [each], |_, at| {

@@ -18,9 +18,9 @@ use freehold_trace::maple::RangeDriver;
 use std::hint::black_box;
 
 /// Operations of an allocator, as many frees as allocations.
-const OPERATIONS: usize = 256;
+const OPERATIONS: usize = 128;
 /// Look-ups of a map, as many erases and as many inserts.
-const OF_EACH: usize = 100;
+const OF_EACH: usize = 64;
 /// The largest object of per-CPU memory.
 const MOST_BYTES: u32 = 64;
 
