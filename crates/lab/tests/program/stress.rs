@@ -115,3 +115,27 @@ fn stress_maple_runs_the_kernels_cases_and_ours() {
         assert_eq!(freehold(&[&args[..2], &usage].concat()).status.code(), Some(2), "{usage:?}");
     }
 }
+
+/// A sequence that is counted in work, one in instructions, and the strings that are kept.
+#[test]
+fn the_adversary_tells_how_work_grows() {
+    let kva = ["stress", "kva", "--adversary", "--largest", "10000", "--search", "5"];
+    let results = Results::of(&[&kva[..], &["--sequence", "refused", "--sequence", "search"]].concat());
+    for n in [100, 1000, 10_000] {
+        let worst =
+            results.value(&format!("workload=refused|part=worst measured|n={n}|metric=work")).unwrap();
+        let later =
+            results.value(&format!("workload=refused|part=worst later on|n={n}|metric=work")).unwrap();
+        assert!(worst > f64::from(n) / 32.0 && later < 8.0, "{n}: {worst}, then {later}");
+    }
+    assert!(results.find("part=strings, mean of all").next().is_some());
+    assert!(results.notes().contains("passed: "), "{}", results.notes());
+    if freehold_lab::run::instructions::can_count() {
+        let rcu = ["stress", "rcu", "--adversary", "--largest", "10000", "--sequence", "stalled-reader"];
+        let results = Results::of(&rcu);
+        let of = |n: u32| {
+            results.value(&format!("op=retire|part=worst measured|n={n}|metric=instructions")).unwrap()
+        };
+        assert!(of(100) > 10.0 && of(1000) < 4.0 * of(100), "{} and {}", of(100), of(1000));
+    }
+}
