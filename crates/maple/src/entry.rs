@@ -41,7 +41,7 @@ pub unsafe trait StoredValue: Sized {
     where
         Self: 'a;
 
-    /// The word that stands for the value, which it owns from now on.
+    /// The word that stands for the value, which it owns from now on. Cost: constant.
     fn into_word(self) -> Word;
 
     /// The value back from its word.
@@ -183,10 +183,10 @@ unsafe impl<T> StoredValue for Arc<T> {
 /// # Ok::<(), freehold_maple::Rejected<Plain<Device>, freehold_maple::StoreError>>(())
 /// ```
 pub trait PlainValue: Copy {
-    /// The value's bits.
+    /// The value's bits. Cost: constant.
     fn to_bits(self) -> u64;
 
-    /// The value of those bits, which [`to_bits`](Self::to_bits) gave.
+    /// The value of those bits, which [`to_bits`](Self::to_bits) gave. Cost: constant.
     fn from_bits(bits: u64) -> Self;
 }
 

@@ -60,24 +60,22 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// Granules of the largest gap below a node. Enters the child with the largest bound and lowers that to what there
-    /// is, until no other child's is larger: a second time that is the first child it enters.
+    /// Granules of the largest gap below a node. Enters the child with the largest bound, then each whose bound is larger
+    /// than what was found, and lowers theirs to what there is: a second time that is the first child alone.
     pub(super) fn largest_gap(&self, node: NodeId, height: usize, probe: &mut impl Probe) -> u64 {
         probe.count(Work::NodeVisited, 1);
         let Some(below) = height.checked_sub(1) else {
             return self.tree.leaves[node].largest_room(0);
         };
         let inner = &self.tree.inners[node];
-        let mut known = 0;
-        loop {
-            let most = inner.most(0);
-            if most <= known {
+        let first = inner.first_with_shared(0, inner.most(0), 0);
+        first.into_iter().chain(0..inner.len()).fold(0, |known, slot| {
+            if inner.row(0).bound(slot) <= known {
                 return known;
             }
-            let slot = inner.first_with_shared(0, most, 0).expect("K9: the largest bound is a child's");
             let largest = self.largest_gap(inner.child(slot), below, probe);
             inner.row(0).set(slot, largest);
-            known = known.max(largest);
-        }
+            known.max(largest)
+        })
     }
 }

@@ -1,6 +1,5 @@
 //! Every public operation says what it costs: read from the sources, so that one that is added without a bound fails here.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,10 +15,6 @@ const CALLED_BACK: [&str; 2] = ["Strategy", "Backing"];
 
 /// What a type or module says that covers its methods of one line; all others say it themselves.
 const UNLESS: &str = "constant unless a method says otherwise";
-
-/// Operations that say no cost yet, as `file: name`. A line that is not needed fails; with FREEHOLD_WRITE_COSTS set the test writes
-/// the list, which may only become shorter.
-const MISSING: &str = include_str!("costs_missing.txt");
 
 /// A function that users can call.
 #[derive(Debug)]
@@ -123,12 +118,11 @@ fn operations(file: &str, text: &str, types: &[(String, String)]) -> Vec<Operati
     for (at, whole) in lines.iter().enumerate() {
         let line = whole.trim_start();
         let at_margin = whole.len() == line.len();
-        if at_margin && (line.starts_with("impl") || line.contains("trait ") && line.starts_with("pub ")) {
+        let is_impl = line.trim_start_matches("unsafe ").starts_with("impl");
+        if at_margin && (is_impl || line.contains("trait ") && line.starts_with("pub ")) {
             (of, in_trait) =
                 (type_name(line), line.starts_with("pub trait ") || line.starts_with("pub unsafe trait "));
-            skips = hidden
-                || CALLED_BACK.contains(&of.as_str())
-                || (line.starts_with("impl") && line.contains(" for "));
+            skips = hidden || CALLED_BACK.contains(&of.as_str()) || (is_impl && line.contains(" for "));
         } else if at_margin && line.starts_with('}') {
             (of, in_trait, skips) = (String::new(), false, false);
         }
@@ -176,7 +170,7 @@ fn texts(name: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_public_operation_says_what_it_costs() {
-    let (mut count, mut missing) = (0, BTreeSet::new());
+    let (mut count, mut missing) = (0, Vec::new());
     for name in CRATES {
         let texts = texts(name);
         let types = types(&texts);
@@ -184,7 +178,7 @@ fn every_public_operation_says_what_it_costs() {
         for (file, text) in &texts {
             if folders.iter().any(|folder| file.starts_with(folder)) {
                 if AS_A_WHOLE.contains(&file.as_str()) && !says_cost(&header(text)) {
-                    missing.insert(format!("{file}: the module"));
+                    missing.push(format!("{file}: the module"));
                 }
                 continue;
             }
@@ -195,17 +189,7 @@ fn every_public_operation_says_what_it_costs() {
         }
     }
     assert!(count > 300, "{count} operations are not all");
-    let known: BTreeSet<String> = MISSING.lines().map(str::to_owned).collect();
-    if std::env::var_os("FREEHOLD_WRITE_COSTS").is_some() {
-        let lines: String = missing.intersection(&known).map(|line| format!("{line}\n")).collect();
-        fs::write(crates().join("lab/tests/parts/costs_missing.txt"), lines).unwrap();
-        return;
-    }
-    println!("{count} operations, of which {} say no cost yet", known.len());
-    let new: Vec<_> = missing.difference(&known).cloned().collect();
-    assert!(new.is_empty(), "these say nothing of their cost:\n{}", new.join("\n"));
-    let done: Vec<_> = known.difference(&missing).cloned().collect();
-    assert!(done.is_empty(), "these say it now, and need no line in costs_missing.txt:\n{}", done.join("\n"));
+    assert!(missing.is_empty(), "these say nothing of their cost:\n{}", missing.join("\n"));
 }
 
 #[test]

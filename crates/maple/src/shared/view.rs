@@ -204,7 +204,7 @@ impl<'r> View<'r> {
 /// Keeps reachable nodes alive and chooses the root to read from: the current one, or a snapshot's. Each kind is or has a guard of
 /// the domain in which the maps retire.
 pub trait Keep {
-    /// Where the tree begins, of one whose root is `published`.
+    /// Where the tree begins, of one whose root is `published`. Cost: constant.
     fn root(&self, published: &PublishedRoot) -> Root;
 }
 
