@@ -14,7 +14,7 @@
 //!
 //! Invariants: K7 a node of a pool is in the tree once, or vacant; K8 separators ascend, no node but a
 //! root leaf is empty, all leaves are at one height.
-//! Cost: O(log n) for each operation. Memory is requested in [`Tree::reserve`] alone.
+//! Cost: O(log n) for each operation. Memory is requested in [`Tree::reserve`] and [`Tree::add_measure`] alone.
 
 mod grow;
 mod inner;
