@@ -60,22 +60,32 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// Granules of the largest gap below a node. Enters the child with the largest bound, then each whose bound is larger
-    /// than what was found, and lowers theirs to what there is: a second time that is the first child alone.
+    /// Granules of the largest gap below a node. Enters the child with the largest bound and, if that was too high, each
+    /// whose bound is larger than what was found. Lowers theirs to what there is: a second time it enters the first alone.
     pub(super) fn largest_gap(&self, node: NodeId, height: usize, probe: &mut impl Probe) -> u64 {
         probe.count(Work::NodeVisited, 1);
         let Some(below) = height.checked_sub(1) else {
             return self.tree.leaves[node].largest_room(0);
         };
-        let inner = &self.tree.inners[node];
-        let first = inner.first_with_shared(0, inner.most(0), 0);
-        first.into_iter().chain(0..inner.len()).fold(0, |known, slot| {
-            if inner.row(0).bound(slot) <= known {
-                return known;
+        let (inner, row) = (&self.tree.inners[node], self.tree.inners[node].row(0));
+        let (mut first, mut bound) = (0, row.bound(0));
+        for slot in 1..inner.len() {
+            if row.bound(slot) > bound {
+                (first, bound) = (slot, row.bound(slot));
             }
-            let largest = self.largest_gap(inner.child(slot), below, probe);
-            inner.row(0).set(slot, largest);
-            known.max(largest)
-        })
+        }
+        let mut known = self.largest_gap(inner.child(first), below, probe);
+        if known == bound {
+            return known;
+        }
+        row.set(first, known);
+        for slot in 0..inner.len() {
+            if row.bound(slot) > known {
+                let largest = self.largest_gap(inner.child(slot), below, probe);
+                row.set(slot, largest);
+                known = known.max(largest);
+            }
+        }
+        known
     }
 }
