@@ -18,7 +18,6 @@ pub mod chunks;
 #[path = "../tests/ends/mod.rs"]
 mod ends;
 mod error;
-mod extent;
 pub mod pool;
 mod probe;
 #[cfg(feature = "serde")]
@@ -30,7 +29,6 @@ mod type_rules;
 pub use align::{Align, NotPowerOfTwo, ParseAlignError};
 pub use bytes::{Bytes, ParseBytesError};
 pub use error::{Broken, OutOfMemory, Rejected, check};
-pub use extent::Extent;
 pub use probe::{Probe, Tally, Work};
 pub use span::{EmptyRange, ParseSpanError, Span};
 
