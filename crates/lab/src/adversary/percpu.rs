@@ -13,13 +13,15 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     of("misaligned-kept", "alloc", misaligned_kept),
     of("no-memory", "alloc", no_memory),
     of("chunk-lists", "alloc", chunk_lists),
-    // The row of bounds is searched in vectors of 16 chunks, each of 64 pages: linear, and documented so.
-    of("chunk-lists", "alloc", chunk_lists).in_instructions().single(Bound::Linear, Bound::Linear),
+    // The table of bounds has a level for each factor of 16.
+    of("chunk-lists", "alloc", chunk_lists).in_instructions().mean(Bound::Log).single(Bound::Log, Bound::Log),
     of("short-runs", "alloc", short_runs),
     of("equal-holes", "alloc", equal_holes),
-    // What one free makes room for another search may visit: of a churn the mean alone is promised.
-    of("churn-24-kinds", "alloc, free", |n, meter| churn(n, 3, meter)).single(Bound::Linear, Bound::Linear),
-    // With more sizes and alignments than 24 that take turns, documented as linear.
+    // A churn has a bound for the mean alone: a free pays for at most eleven visits of its chunk, of 64 pages each. The mean
+    // approaches that from far below: it still grows at 10^6 pages, ever more slowly.
+    of("churn-24-kinds", "alloc, free", |n, meter| churn(n, 3, meter))
+        .mean(Bound::Log)
+        .single(Bound::Linear, Bound::Linear),
     of("churn-2048-kinds", "alloc, free", |n, meter| churn(n, 256, meter))
         .mean(Bound::Linear)
         .single(Bound::Linear, Bound::Linear),

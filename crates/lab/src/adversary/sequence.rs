@@ -76,13 +76,11 @@ impl Sequence {
     }
 }
 
-/// What a string suffered at all sizes: any operations have the bounds of the dearest, O(log n) amortized. Of percpu that is
-/// promised only while at most 24 sizes and alignments take turns; any string may be linear.
-pub fn judge_string(subject: Stressed, suffered: &[(u32, Suffered)]) -> Vec<Judged> {
-    let bound = if subject == Stressed::Percpu { Bound::Linear } else { Bound::Log };
+/// What a string suffered at all sizes: any operations have the bounds of the dearest, O(log n) amortized.
+pub fn judge_string(suffered: &[(u32, Suffered)]) -> Vec<Judged> {
     let mean = |suffered: &Suffered| suffered.total as f64 / suffered.ops.max(1) as f64;
     vec![
-        Judged::of(Part::Amortized, bound, suffered, mean),
+        Judged::of(Part::Amortized, Bound::Log, suffered, mean),
         Judged::of(Part::Worst, Bound::Linear, suffered, |suffered| suffered.worst as f64),
     ]
 }

@@ -41,8 +41,7 @@ pub struct Subject {
 pub const SUBJECTS: [Subject; 3] = [
     // O(log n) amortized: nothing may be owed at any time. To learn an alignment visits each leaf once.
     Subject { family: "kva", make: Kva::make, within: |suffered| suffered.total <= 4 * suffered.logs() + 64 },
-    // A single operation is at most linear in the pages, of which an operation adds 16; with more than 24 sizes and alignments
-    // that take turns no more is promised.
+    // A single operation is at most linear in the pages, of which an operation adds 16.
     Subject {
         family: "percpu",
         make: Percpu::make,

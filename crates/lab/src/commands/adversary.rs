@@ -181,7 +181,7 @@ fn strings(
             let suffered = play(make, &string, n.into(), |_| Ok(())).map_err(anyhow::Error::msg)?;
             figures.push((n, suffered));
         }
-        for judged in judge_string(subject, &figures) {
+        for judged in judge_string(&figures) {
             verdict.add(results, subject, &name, ANY, Unit::Work, &judged);
         }
     }

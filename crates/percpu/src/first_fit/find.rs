@@ -1,7 +1,8 @@
 //! Finds a place: at the key's cursor, else in a page with objects whose bound is high enough, else in a page without objects.
 
 use super::bounds::{first_at_least, highest};
-use super::fit::{first_place, longest_after};
+use super::fit::{first_place, longest_after, longest_aligned};
+use super::index::{BARE, EMPTY};
 use super::keys::NOWHERE;
 use super::{FirstFit, Longest, slot_of_bound, wide};
 use crate::chunk::{Chunk, NONE};
@@ -60,15 +61,17 @@ fn in_begun_page(
 ) -> Option<Location> {
     let (mut index, mut word) = chunks.index.split(from);
     let least = request.bits as i16;
-    while let Some(next) = chunks.index.keys.next_chunk(key, &chunks.index.most, index as usize, least) {
+    let class = request.align.trailing_zeros() as usize;
+    while let Some(next) = chunks.index.most.next(class, index as usize, least) {
         word = if next as u32 == index { word } else { 0 };
         index = next as u32;
         if let Some(found) = in_known_chunk(chunks, index, word, request, probe) {
             *chunks.index.keys.cursor(key) = chunks.index.base(index) + found.bit / WORD;
             return Some(found);
         }
-        if chunks.index.most[next] >= least {
-            chunks.index.keys.miss(key, index);
+        if chunks.index.most.row(next)[class] >= least {
+            let bound = longest_aligned(chunks.at(index), request, probe);
+            chunks.index.most.lower(next, class, bound);
         }
         (index, word) = (index + 1, 0);
     }
@@ -102,7 +105,7 @@ fn in_tight_chunk(
     let mut peeked = [NONE; PEEKED];
     peeked.iter_mut().zip(chunks.slots.list(own)).for_each(|(peeked, index)| *peeked = index);
     for index in peeked.into_iter().take_while(|&index| index != NONE) {
-        if chunks.index.most[index as usize] < least {
+        if chunks.index.most.row(index as usize)[0] < least {
             probe.count(Work::ChunkVisited, 1);
         } else if let Some(found) = in_known_chunk(chunks, index, 0, request, probe) {
             return Some(found);
@@ -115,7 +118,7 @@ fn in_tight_chunk(
         }
     }
     let mut from = 0;
-    while let Some(next) = first_at_least(&chunks.index.most, from, least) {
+    while let Some(next) = chunks.index.most.next(0, from, least) {
         if let Some(found) = in_known_chunk(chunks, next as u32, 0, request, probe) {
             return Some(found);
         }
@@ -137,7 +140,8 @@ fn in_known_chunk(
     probe.count(Work::ChunkVisited, 1);
     let bit = in_chunk(chunks.at_mut(index), word, request, probe);
     if bit.is_none() {
-        chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
+        let bound = highest(&chunks.at(index).hints);
+        chunks.index.most.lower(index as usize, 0, bound);
         chunks.relocate(index);
     }
     bit.map(|bit| Location { chunk: index, bit })
@@ -170,10 +174,10 @@ fn in_chunk(
 #[cold]
 #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
 fn in_other_page(chunks: &mut Chunks<FirstFit>, request: &CheckedRequest) -> Option<Location> {
-    let (chunk, state) = match chunks.index.first_empty() {
+    let (chunk, state) = match chunks.index.first_with(EMPTY) {
         Some(chunk) => (chunk, POPULATED),
         None if request.atomic => return None,
-        None => (chunks.index.first_bare()?, 0),
+        None => (chunks.index.first_with(BARE)?, 0),
     };
     let page = chunks.at(chunk).pages.first(state).expect("P9: a chunk has the pages that the index counts");
     Some(Location { chunk, bit: base_of(page) })

@@ -5,6 +5,7 @@ use crate::chunk::Chunk;
 use crate::geometry::{BLOCK_BITS, align_up};
 use crate::object_map::{BLOCK_WORDS, WORD, Word, ones};
 use crate::request::CheckedRequest;
+use freehold_units::{Probe, Work};
 
 /// The multiples of 1, 2, 4, .. 64 in a word. The last entry makes the length a power of two, so that `%` is a mask.
 const MULTIPLES: [u64; 8] = [!0, !0 / 0x3, !0 / 0xf, !0 / 0xff, !0 / 0xffff, !0 / 0xffff_ffff, 1, 1];
@@ -116,6 +117,28 @@ pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &Checked
     // A run of `bits + align - 1` would hold an aligned place. Where that place is in the next page, this search goes on to
     // that page and finds it; the object placed there then ends the run.
     request.bits + request.align - 2
+}
+
+/// The most bits that have an aligned place in a chunk's pages with objects, for a request that has none there.
+#[cold]
+pub(super) fn longest_aligned(
+    chunk: &Chunk<Longest>,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> i16 {
+    let mut longest = 0;
+    for page in 0..chunk.pages.count() {
+        if chunk.hints[page as usize] as u32 <= longest {
+            continue;
+        }
+        probe.count(Work::BlockVisited, 1);
+        let (mut word, end) = (page * BLOCK_WORDS, end_of_runs(chunk, page) as u32 * WORD);
+        while let Some(place) = first_place(chunk, word, &CheckedRequest { bits: longest + 1, ..*request }) {
+            longest = chunk.used.next_set(place..end) - place;
+            word = place / WORD;
+        }
+    }
+    longest as i16
 }
 
 /// An upper bound of the free runs that start in a page: the longest run that crosses the end of a word, and at least 64, as

@@ -1,8 +1,11 @@
-//! The placement's table of all chunks: bounds of their runs, counts of their pages without objects; and the keys.
+//! The placement's tables of all chunks: bounds of their runs, counts of their pages without objects; and the keys.
+//!
+//! A bound of runs is a row with one bound for each alignment: the most bits that fit in the chunk at a multiple of it. So a
+//! search that finds only misaligned runs lowers what later searches for that alignment go by, whatever their sizes are.
 
 use super::MOST_BITS;
-use super::bounds::first_at_least;
 use super::keys::{Keys, NOWHERE};
+use super::maxima::Maxima;
 use crate::OutOfMemory;
 use crate::geometry::BLOCK_BITS;
 use crate::memory::reserve_one;
@@ -10,22 +13,25 @@ use crate::object_map::WORD;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// One column for each figure, one row for each position of a chunk. The row of a vacant position is 0 (P7, P9).
+/// The alignments of 1 to 1,024 bits. A request's is number `trailing_zeros`.
+pub(super) const ALIGNMENTS: usize = BLOCK_BITS.ilog2() as usize + 1;
+
+/// For each alignment, how much of a free run lies behind its first multiple, at most a page.
+pub(super) fn usable(run: &Range<u32>) -> [i16; ALIGNMENTS] {
+    let (bits, below) = (run.end - run.start, run.start.wrapping_neg());
+    core::array::from_fn(|shift| (bits.saturating_sub(below & !(!0 << shift))).min(BLOCK_BITS) as i16)
+}
+
+/// One row for each position of a chunk. The rows of a vacant position are 0 (P7, P9).
 #[derive(Clone, Debug)]
 pub struct Index {
     pub(super) keys: Keys,
-    /// The chunk's bound: no page's `longest` is more.
-    pub(super) most: Vec<i16>,
+    /// Of runs that start in a page with objects: no page's `longest` is more than the bound for any place.
+    pub(super) most: Maxima<ALIGNMENTS>,
     /// Bounds of the chunk's runs of more than a page: of those over any pages, and of those over pages with memory.
     pub(super) wide: [Wide; 2],
-    /// Pages that have memory and no object.
-    pub(super) empty: Vec<i16>,
-    /// Pages without memory.
-    pub(super) bare: Vec<i16>,
-    /// No chunk below this one has a page with memory and no object.
-    pub(super) empty_from: u32,
-    /// No chunk below this one has a page without memory.
-    pub(super) bare_from: u32,
+    /// Pages without objects: [`EMPTY`], [`BARE`].
+    pub(super) pages: Maxima<2>,
     /// A chunk has 2^`shift` positions of words.
     shift: u32,
 }
@@ -33,17 +39,8 @@ pub struct Index {
 impl Index {
     pub(super) fn new(bits: u32) -> Self {
         let shift = (bits / WORD).next_power_of_two().ilog2();
-        let column = Vec::new;
-        Self {
-            keys: Keys::new(),
-            most: column(),
-            wide: Default::default(),
-            empty: column(),
-            bare: column(),
-            empty_from: 0,
-            bare_from: 0,
-            shift,
-        }
+        let wide = [const { Wide { longest: Maxima::new(), from: Vec::new() } }; 2];
+        Self { keys: Keys::new(), most: Maxima::new(), wide, pages: Maxima::new(), shift }
     }
 
     /// Reserves a row for one more chunk. Refuses if the positions of its words would pass [`NOWHERE`].
@@ -52,42 +49,34 @@ impl Index {
         if chunks << self.shift > u64::from(NOWHERE) {
             return Err(OutOfMemory);
         }
-        reserve_one(&mut self.keys.missed)?;
-        self.columns().try_for_each(reserve_one)
-    }
-
-    fn columns(&mut self) -> impl Iterator<Item = &mut Vec<i16>> {
-        let [any, ready] = &mut self.wide;
-        let wide = [&mut any.longest, &mut any.from, &mut ready.longest, &mut ready.from];
-        [&mut self.most, &mut self.empty, &mut self.bare].into_iter().chain(wide)
+        self.most.reserve()?;
+        self.pages.reserve()?;
+        self.wide.iter_mut().try_for_each(|wide| {
+            wide.longest.reserve()?;
+            reserve_one(&mut wide.from)
+        })
     }
 
     /// Adds rows up to the chunk's. Room for them was reserved.
     pub(super) fn reach(&mut self, chunk: u32) {
-        let rows = self.most.len().max(chunk as usize + 1);
-        self.columns().for_each(|column| column.resize(rows, 0));
-        self.keys.missed.resize(rows, 0);
+        let at = chunk as usize;
+        self.most.reach(at);
+        self.pages.reach(at);
+        for wide in &mut self.wide {
+            wide.longest.reach(at);
+            wide.from.resize(wide.longest.len(), 0);
+        }
     }
 
-    /// Sets the counts of a chunk's pages without objects.
-    pub(super) fn set_pages(&mut self, chunk: u32, empty: u32, bare: u32) {
-        (self.empty[chunk as usize], self.bare[chunk as usize]) = (empty as i16, bare as i16);
-        self.empty_from = if empty > 0 { self.empty_from.min(chunk) } else { self.empty_from };
-        self.bare_from = if bare > 0 { self.bare_from.min(chunk) } else { self.bare_from };
-    }
-
-    /// The first chunk that has a page with memory and no object.
-    pub(super) fn first_empty(&mut self) -> Option<u32> {
-        first(&self.empty, &mut self.empty_from)
-    }
-
-    /// The first chunk that has a page without memory.
-    pub(super) fn first_bare(&mut self) -> Option<u32> {
-        first(&self.bare, &mut self.bare_from)
+    /// The first chunk that has such a page without objects.
+    pub(super) fn first_with(&self, pages: usize) -> Option<u32> {
+        self.pages.next(pages, 0, 1).map(|chunk| chunk as u32)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        7 * self.most.capacity() * size_of::<i16>() + self.keys.missed.capacity() * size_of::<u32>()
+        let wide =
+            self.wide.iter().map(|wide| wide.longest.bytes() + wide.from.capacity() * size_of::<i16>());
+        self.most.bytes() + self.pages.bytes() + wide.sum::<usize>()
     }
 
     /// The position of the first word of a chunk.
@@ -105,17 +94,22 @@ impl Index {
     /// The bound over all free runs of a chunk.
     pub(super) fn longest(&self, chunk: u32) -> u32 {
         let at = chunk as usize;
-        let page = if self.empty[at] + self.bare[at] > 0 { BLOCK_BITS as i16 } else { self.most[at] };
-        let wide = self.wide[0].longest[at];
+        let page = if *self.pages.row(at) == [0; 2] { self.most.row(at)[0] } else { BLOCK_BITS as i16 };
+        let wide = self.wide[0].longest.row(at)[0];
         (if wide > BLOCK_BITS as i16 { wide } else { page }) as u32
     }
 }
 
+/// In `pages`: those with memory.
+pub(super) const EMPTY: usize = 0;
+/// In `pages`: those without memory.
+pub(super) const BARE: usize = 1;
+
 /// For each chunk, where its runs of more than a page can be, and how long.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Wide {
     /// No such run is longer. At most [`MOST_BITS`](super::MOST_BITS), and at most a page if there is none.
-    pub(super) longest: Vec<i16>,
+    pub(super) longest: Maxima<ALIGNMENTS>,
     /// The page below which none starts.
     pub(super) from: Vec<i16>,
 }
@@ -125,7 +119,7 @@ impl Wide {
     pub(super) fn raise(&mut self, chunk: u32, page: u32) {
         let from = &mut self.from[chunk as usize];
         *from = (*from).min(page as i16);
-        self.longest[chunk as usize] = MOST_BITS as i16;
+        self.longest.raise(chunk as usize, [MOST_BITS as i16; ALIGNMENTS]);
     }
 
     /// An object covers all of the pages but a part of the first one, so no run of more than a page starts in them.
@@ -133,11 +127,4 @@ impl Wide {
         let from = &mut self.from[chunk as usize];
         *from = if pages.contains(&(*from as u32)) { pages.end as i16 } else { *from };
     }
-}
-
-/// The first chunk whose count is not 0. All counts below `from` are 0; `from` moves to the chunk found.
-fn first(counts: &[i16], from: &mut u32) -> Option<u32> {
-    let found = first_at_least(counts, *from as usize, 1).map(|chunk| chunk as u32);
-    *from = found.unwrap_or(counts.len() as u32);
-    found
 }

@@ -7,11 +7,9 @@
 //! in the table, so that places lose their keys in turn. How long ago a key was used does not count: a key that is needed
 //! again is added again, and its cursor starts where those of easier keys are.
 
-use super::bounds::first_at_least;
 use crate::geometry::align_up;
 use crate::object_map::WORD;
 use crate::request::CheckedRequest;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 /// The number of keys: more than any recorded workload has sizes.
@@ -26,8 +24,6 @@ pub(super) struct Key {
     pub(super) bits: u32,
     pub(super) align: u32,
     pub(super) from: u32,
-    /// The key's bit in `missed`, which no other key in use has.
-    pub(super) bit: u32,
 }
 
 /// The size of a key that is not in use: no run is as long.
@@ -39,16 +35,12 @@ pub(super) struct Keys {
     keys: [Key; KEYS],
     /// The place in the table whose key is evicted next.
     victim: usize,
-    /// For each chunk, the bits of keys that have no place in it although its bound is high enough.
-    pub(super) missed: Vec<u32>,
-    /// No chunk has other bits.
-    any: u32,
 }
 
 impl Keys {
     pub(super) const fn new() -> Self {
-        let unused = Key { bits: UNUSED, align: 1, from: 0, bit: 0 };
-        Self { keys: [unused; KEYS], victim: 0, missed: Vec::new(), any: 0 }
+        let unused = Key { bits: UNUSED, align: 1, from: 0 };
+        Self { keys: [unused; KEYS], victim: 0 }
     }
 
     /// The key of a request.
@@ -68,19 +60,13 @@ impl Keys {
         let &CheckedRequest { bits, align, .. } = request;
         let is_easier = |key: &&Key| key.bits <= bits && key.align <= align;
         let from = self.keys.iter().filter(is_easier).map(|key| key.from).max().unwrap_or(0);
-        let mut bit = 1 << self.all().count();
         if self.keys[KEYS - 1].bits != UNUSED {
-            bit = self.keys[self.victim].bit;
             self.keys.copy_within(self.victim + 1.., self.victim);
             self.victim = (self.victim + 1) % KEYS;
         }
         let at = self.keys[..KEYS - 1].partition_point(|key| key.bits < bits);
         self.keys.copy_within(at..KEYS - 1, at + 1);
-        self.keys[at] = Key { bits, align, from, bit };
-        if self.any & bit != 0 {
-            self.missed.iter_mut().for_each(|missed| *missed &= !bit);
-            self.any ^= bit;
-        }
+        self.keys[at] = Key { bits, align, from };
         at
     }
 
@@ -90,28 +76,10 @@ impl Keys {
         &mut self.keys[key].from
     }
 
-    /// Records that a key has no place in a chunk.
-    pub(super) fn miss(&mut self, key: usize, chunk: u32) {
-        self.missed[chunk as usize] |= self.keys[key].bit;
-        self.any |= self.keys[key].bit;
-    }
-
-    /// The first chunk from `from` on whose bound is at least `least` and in which the key may have a place.
+    /// Lowers cursors for a new free run: each key's to its first place in the run. `base` is the position of the first word of
+    /// the run's chunk.
     #[inline]
-    pub(super) fn next_chunk(&self, key: usize, bounds: &[i16], from: usize, least: i16) -> Option<usize> {
-        let bit = self.any & self.keys[key].bit;
-        if bit == 0 {
-            return first_at_least(bounds, from, least);
-        }
-        let mut rows = bounds.iter().zip(&self.missed).skip(from);
-        rows.position(|(&bound, missed)| bound >= least && missed & bit == 0).map(|at| from + at)
-    }
-
-    /// Lowers cursors for a new free run in a chunk: each key's to its first place in the run. `base` is the position of the
-    /// chunk's first word.
-    #[inline]
-    pub(super) fn lower(&mut self, chunk: u32, base: u32, run: &Range<u32>) {
-        self.missed[chunk as usize] = 0;
+    pub(super) fn lower(&mut self, base: u32, run: &Range<u32>) {
         let (bits, first) = (run.end - run.start, base + run.start / WORD);
         for key in &mut self.keys {
             if key.bits > bits {

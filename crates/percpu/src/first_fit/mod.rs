@@ -8,15 +8,15 @@
 //!   key                             ^ cursor of requests for 4 bits aligned to 2: there is no place for one below
 //! ```
 //!
-//! Two upper bounds and a cursor say where to search:
+//! Upper bounds and a cursor say where to search:
 //!
 //! - `longest` of a page: no free run that starts in the page is longer (P7). A free raises it at once. A search that finds no
 //!   place in the page lowers it.
-//! - `most` of a chunk: no page of the chunk has a higher bound.
+//! - `most` of a chunk: for each alignment, no page of the chunk has a place for more bits. A table of maxima over all chunks
+//!   (`maxima.rs`) finds the next chunk whose bound is high enough.
 //! - The cursor of a key, which is a size and an alignment: no page below it has a place for the key (P8). There are 24 keys
 //!   (`keys.rs`), so that most requests find their place in the one word at their cursor. Requests of up to 64 bits have a key,
-//!   and aligned ones of up to a page, as bounds say nothing of alignment. A key marks the chunks in which it has no
-//!   place although their bound is high enough; any new run in a chunk clears its marks.
+//!   and aligned ones of up to a page.
 //!
 //! A request takes the first place that these steps find:
 //!
@@ -32,13 +32,10 @@
 //! takes a run over several pages, with objects or without; each chunk has a bound of such runs, and a page below which none
 //! starts (`wide.rs`).
 //!
-//! Cost of a request: amortized a constant number of pages visited. A visit without a result lowers a bound or marks the chunk as
-//! missed by the key, and is amortized against the operation that raised the bound or made room in the chunk; one operation pays
-//! for at most a few visits of its chunk by each key and by requests of more than a page. Two things are linear in the worst case:
-//!
-//! - The search of the row of bounds for the next chunk: one step for 16 chunks, or for each chunk if the key has marks.
-//! - A key that was evicted: while more than 24 sizes and alignments take turns, chunks with a run that is long enough and
-//!   misaligned are visited again.
+//! Cost of a request: amortized O(log n) steps in the tables of n chunks, and a constant number of pages visited. A visit
+//! without a result lowers the chunk's bound for that alignment to what its pages hold, so a free pays for at most eleven such
+//! visits, one for each alignment, and one by requests of more than a page. A single request may visit all chunks that were freed
+//! into since the last one of its alignment.
 //!
 //! Cost of a free: the search for the ends of the run that it makes, at most a page to either side. `freehold replay
 //! --instructions` counts both.
@@ -48,6 +45,7 @@ mod find;
 mod fit;
 mod index;
 mod keys;
+mod maxima;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -63,7 +61,7 @@ use crate::request::CheckedRequest;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::Probe;
-use index::Index;
+use index::{BARE, Index};
 
 /// The most bits that a request can ask for. Bounds go no higher.
 const MOST_BITS: u32 = MIN_UNIT_BYTES / BIT_BYTES;
@@ -121,7 +119,7 @@ impl Strategy for FirstFit {
         if chunks.at(chunk).objects == 0 {
             chunks.slots.free()
         } else {
-            slot_of_bound(chunks.index.most[chunk as usize])
+            slot_of_bound(chunks.index.most.row(chunk as usize)[0])
         }
     }
 
@@ -131,7 +129,7 @@ impl Strategy for FirstFit {
 
     /// The first such chunk of all, which is found without passing those of the list that have memory.
     fn unpopulated(chunks: &mut Chunks<Self>, _: u32) -> Option<u32> {
-        chunks.index.first_bare()
+        chunks.index.first_with(BARE)
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! Requests of all kinds find what room there is, and bounds and cursors stay true.
 
+use super::index::ALIGNMENTS;
 use super::keys::NOWHERE;
 use crate::{
     AllocError, ChunkSet, Config, LinuxFixed, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Offset, Placement, Population,
@@ -133,14 +134,14 @@ fn a_broken_bound_or_cursor_is_seen() {
     broken.chunks.at_mut(0).hints[1] = 99;
     assert_eq!(found(&broken), Err("P7"));
     let mut broken = set.clone();
-    broken.chunks.index.most[0] = 99;
+    broken.chunks.index.most.set(0, [99; ALIGNMENTS]);
     broken.chunks.relocate(0);
     assert_eq!(found(&broken), Err("P7"));
     let mut broken = set.clone();
     *broken.chunks.index.keys.cursor(0) = NOWHERE;
     assert_eq!(found(&broken), Err("P8"));
     let mut broken = set.clone();
-    broken.chunks.index.empty[0] += 1;
+    broken.chunks.index.pages.set(0, [1, 0]);
     assert_eq!(found(&broken), Err("P9"));
 }
 
@@ -158,10 +159,10 @@ fn a_bound_of_a_vacant_position_that_is_not_0_is_seen() {
     broken.chunks.at_mut(vacant).hints[3] = 8;
     assert_eq!(found(broken), expected);
     let mut broken = set.clone();
-    broken.chunks.index.most[vacant as usize] = 8;
+    broken.chunks.index.most.set(vacant as usize, [8; ALIGNMENTS]);
     assert_eq!(found(broken), expected);
     let mut broken = set.clone();
-    broken.chunks.index.wide[1].longest[vacant as usize] = 2048;
+    broken.chunks.index.wide[1].longest.set(vacant as usize, [2048; ALIGNMENTS]);
     assert_eq!(found(broken), expected);
 }
 
@@ -215,7 +216,8 @@ fn misaligned_holes_are_not_visited_again_behind_a_place_that_is_taken() {
         }
         16 * chunks
     });
-    assert!(visited <= [8; 3], "{visited:?} pages an allocation");
+    // Every second allocation looks at the 8 pages of one chunk twice: for a place, and for the chunk's bound.
+    assert!(visited <= [10; 3], "{visited:?} pages an allocation");
 }
 
 #[test]

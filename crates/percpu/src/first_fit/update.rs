@@ -1,5 +1,6 @@
 //! Updates bounds and cursors as objects come and go.
 
+use super::index::{ALIGNMENTS, usable};
 use super::{FirstFit, Longest};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
@@ -117,9 +118,14 @@ fn record(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     raise(&mut chunks.at_mut(index).hints[page as usize], bits);
     let known = &mut chunks.index;
     let base = known.base(index);
-    known.keys.lower(index, base, run);
-    if known.most[index as usize] < bits {
-        known.most[index as usize] = bits;
+    known.keys.lower(base, run);
+    let [longest, .., least] = *known.most.row(index as usize);
+    if least < bits {
+        // While no search has lowered one bound below another, all stay equal, and most runs raise none.
+        let equal = longest == least;
+        known.most.raise(index as usize, if equal { [bits; ALIGNMENTS] } else { usable(run) });
+    }
+    if longest < bits {
         chunks.relocate(index);
     }
 }
@@ -159,21 +165,20 @@ pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32, ready: bool) {
     let (empty, bare) = (chunk.empty_pages, chunk.pages.count() - chunk.populated_pages);
     let (live, free) = (chunk.is_live(), chunk.objects == 0);
     let known = &mut chunks.index;
+    let at = index as usize;
     known.reach(index);
-    known.set_pages(index, empty, bare);
-    known.keys.missed[index as usize] = 0;
+    known.pages.set(at, [empty, bare].map(|count| count as i16));
     if free {
-        known.most[index as usize] = 0;
+        known.most.set(at, [0; ALIGNMENTS]);
         known.wide[0].raise(index, 0);
     }
     if ready && empty > 0 {
         known.wide[1].raise(index, 0);
     } else if empty == 0 {
         // A run over two pages with objects: each has a used bit.
-        let longest = &mut known.wide[1].longest[index as usize];
-        *longest = (*longest).min(2 * (BLOCK_BITS as i16 - 1));
+        known.wide[1].longest.lower(at, 0, 2 * (BLOCK_BITS as i16 - 1));
     }
     if !live {
-        known.wide.iter_mut().for_each(|wide| wide.longest[index as usize] = 0);
+        known.wide.iter_mut().for_each(|wide| wide.longest.set(at, [0; ALIGNMENTS]));
     }
 }

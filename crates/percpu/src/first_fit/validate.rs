@@ -1,6 +1,6 @@
 //! Checks bounds and cursors against the maps, run by run.
 
-use super::index::Wide;
+use super::index::{ALIGNMENTS, Wide};
 use super::{FirstFit, MOST_BITS};
 use crate::Broken;
 use crate::chunks::Chunks;
@@ -9,18 +9,19 @@ use crate::object_map::WORD;
 use core::ops::Range;
 use freehold_units::check;
 
-/// Checks P7 to P9 for a position of a chunk.
+/// Checks P7 to P9 and P15 for a position of a chunk.
 pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Broken> {
     let (chunk, known) = (chunks.at(index), &chunks.index);
-    let row = [&known.most, &known.wide[0].longest, &known.wide[1].longest, &known.empty, &known.bare];
-    // A row that is missing fails each check that reads it.
-    let [most, wide, ready, empty, bare] =
-        row.map(|column| column.get(index as usize).copied().unwrap_or(-1));
+    let at = index as usize;
+    check(at < known.most.len(), "P7", "every position has bounds", 0)?;
+    let [empty, bare] = *known.pages.row(at);
+    let rows = [&known.most, &known.wide[0].longest, &known.wide[1].longest];
+    let right = rows.iter().all(|rows| rows.is_right_above(at)) && known.pages.is_right_above(at);
+    check(right, "P15", "a row above others is the highest of them", 0)?;
+    let most = known.most.row(at)[0];
     check(chunk.empty_pages as i16 == empty, "P9", "the empty pages of a chunk are counted", 0)?;
     let unpopulated = chunk.pages.count() - chunk.populated_pages;
     check(unpopulated as i16 == bare, "P9", "the pages without memory of a chunk are counted", 0)?;
-    let right = (empty == 0 || index >= known.empty_from) && (bare == 0 || index >= known.bare_from);
-    check(right, "P9", "no chunk below the first with pages without objects has any", 0)?;
     let bounded = chunk.hints.len() as u32 == chunks.bits / BLOCK_BITS;
     check(bounded, "P7", "every page of a chunk has a bound", 0)?;
     for (page, &longest) in (0..).zip(&chunk.hints) {
@@ -30,7 +31,12 @@ pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Brok
         check(right, "P7", "the bound of a page without objects is 0", bit)?;
     }
     if !chunk.is_live() {
-        return check([most, wide, ready] == [0; 3], "P7", "the bounds of a vacant position are 0", 0);
+        return check(
+            rows.map(|rows| *rows.row(at)) == [[0; ALIGNMENTS]; 3],
+            "P7",
+            "the bounds of a vacant position are 0",
+            0,
+        );
     }
     let (mut at, bits) = (0, chunks.bits);
     while at < bits {
@@ -50,8 +56,11 @@ pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Brok
 
 /// Checks a free run against the bounds of its chunk's runs of more than a page.
 fn validate_wide(wide: &Wide, chunk: u32, run: Range<u32>) -> Result<(), Broken> {
-    let (length, bound) = ((run.end - run.start).min(MOST_BITS), wide.longest[chunk as usize]);
-    let right = length <= BLOCK_BITS || length as i16 <= bound;
+    let length = (run.end - run.start).min(MOST_BITS);
+    let bounds = (0..).zip(wide.longest.row(chunk as usize));
+    let fits = |shift: u32| run.end.saturating_sub(align_up(run.start, 1 << shift.min(10))).min(MOST_BITS);
+    let right =
+        bounds.into_iter().all(|(shift, &bound)| fits(shift) <= BLOCK_BITS || fits(shift) as i16 <= bound);
     check(right, "P7", "a chunk's run is no longer than its bound", run.start.into())?;
     let above = length <= BLOCK_BITS || block_of(run.start) as i16 >= wide.from[chunk as usize];
     check(above, "P7", "no run of more than a page starts below a chunk's first", run.start.into())
@@ -73,17 +82,16 @@ fn validate_run(chunks: &Chunks<FirstFit>, index: u32, run: Range<u32>) -> Resul
         let length = (end - start).min(BLOCK_BITS);
         let right = length as i16 <= chunk.hints[page as usize];
         check(right, "P7", "no run that starts in a page is longer than its bound", start.into())?;
+        for (shift, &bound) in (0..).zip(chunks.index.most.row(index as usize)) {
+            let place = align_up(start, 1 << u32::min(shift, 10));
+            let right = place >= at || (end - place).min(BLOCK_BITS) as i16 <= bound;
+            check(right, "P7", "no aligned part of a run is longer than its chunk's bound", place.into())?;
+        }
         for key in chunks.index.keys.all() {
             let place = align_up(start, key.align);
-            let searched = chunks.index.base(index) + place / WORD < key.from
-                || chunks.index.keys.missed[index as usize] & key.bit != 0;
+            let searched = chunks.index.base(index) + place / WORD < key.from;
             let missed = searched && place < at && place + key.bits <= end;
-            check(
-                !missed,
-                "P8",
-                "below a key's cursor, and in a chunk that it missed, no page has a place for it",
-                place.into(),
-            )?;
+            check(!missed, "P8", "below a key's cursor, no page has a place for it", place.into())?;
         }
     }
     Ok(())

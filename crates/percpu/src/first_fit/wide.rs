@@ -1,7 +1,5 @@
 //! Finds places for objects of more than a page: a run over several pages, with objects or without.
 
-use super::bounds::first_at_least;
-use super::index::Index;
 use super::{FirstFit, Longest, MOST_BITS};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
@@ -32,14 +30,8 @@ fn in_chunks(
     probe: &mut impl Probe,
 ) -> Option<Location> {
     let (kind, least, mut next) = (usize::from(populated), request.bits as i16, 0);
-    // The key of a search in pages with memory has a size that no request has.
-    let bits = if populated { request.bits + MOST_BITS } else { request.bits };
-    let key = (request.align > 1).then(|| chunks.index.keys.of(&CheckedRequest { bits, ..*request }));
-    let next_chunk = |known: &Index, from| match key {
-        Some(key) => known.keys.next_chunk(key, &known.wide[kind].longest, from, least),
-        None => first_at_least(&known.wide[kind].longest, from, least),
-    };
-    while let Some(index) = next_chunk(&chunks.index, next) {
+    let class = request.align.trailing_zeros() as usize;
+    while let Some(index) = chunks.index.wide[kind].longest.next(class, next, least) {
         probe.count(Work::ChunkVisited, 1);
         let from = chunks.index.wide[kind].from[index] as u32;
         let (found, from) = in_chunk(chunks.at(index as u32), from, request, populated, probe);
@@ -47,10 +39,10 @@ fn in_chunks(
         wide.from[index] = from as i16;
         match found {
             Ok(bit) => return Some(Location { chunk: index as u32, bit }),
-            Err(longest) => wide.longest[index] = longest as i16,
-        }
-        if let Some(key) = key.filter(|_| wide.longest[index] >= least) {
-            chunks.index.keys.miss(key, index as u32);
+            Err((longest, aligned)) => {
+                wide.longest.lower(index, 0, longest as i16);
+                wide.longest.lower(index, class, aligned as i16);
+            }
         }
         next = index + 1;
     }
@@ -58,15 +50,15 @@ fn in_chunks(
 }
 
 /// The lowest place in a chunk, none of whose runs of more than a page starts below page `from`; if there is no place, an upper
-/// bound of those runs. And the page of the first of those runs, which is the next `from`.
+/// bound of those runs, and of their aligned parts. And the page of the first of those runs, which is the next `from`.
 fn in_chunk(
     chunk: &Chunk<Longest>,
     from: u32,
     request: &CheckedRequest,
     populated: bool,
     probe: &mut impl Probe,
-) -> (Result<u32, u32>, u32) {
-    let (mut start, mut longest, mut first) = (base_of(from), BLOCK_BITS, None);
+) -> (Result<u32, (u32, u32)>, u32) {
+    let (mut start, mut longest, mut aligned, mut first) = (base_of(from), BLOCK_BITS, BLOCK_BITS, None);
     for page in from..chunk.pages.count() {
         probe.count(Work::BlockVisited, 1);
         let bits = base_of(page)..base_of(page + 1);
@@ -82,6 +74,7 @@ fn in_chunk(
                 return (Ok(place), first.unwrap_or(block_of(start)));
             }
             longest = longest.max(end - start);
+            aligned = aligned.max(end.saturating_sub(place));
             if end - start > BLOCK_BITS {
                 first.get_or_insert(block_of(start));
             }
@@ -93,5 +86,5 @@ fn in_chunk(
             start = if goes_on { chunk.used.after_last_set(bits) } else { bits.end };
         }
     }
-    (Err(longest.min(MOST_BITS)), first.unwrap_or(chunk.pages.count()))
+    (Err((longest.min(MOST_BITS), aligned)), first.unwrap_or(chunk.pages.count()))
 }

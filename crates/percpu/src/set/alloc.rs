@@ -17,8 +17,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Places an object, in pages that have memory in every unit. The memory holds what the last object there left, or zeros
     /// if there was none since the page got its memory.
     ///
-    /// Cost: as the placement says ([`first_fit`](crate::first_fit) visits amortized a constant number of pages, in the worst
-    /// case all); and, where a chunk or memory is needed, a call of the [`Backing`] and a step for each page of a unit.
+    /// Cost: as the placement says ([`first_fit`](crate::first_fit) takes amortized O(log chunks) and a constant number of pages
+    /// visited, in the worst case all); and, where a chunk or memory is needed, a call of the [`Backing`] and a step for each page of a unit.
     ///
     /// # Errors
     /// See [`AllocError`]. After [`AllocError::NoPopulatedRoom`] the set wants balancing.
