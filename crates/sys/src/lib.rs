@@ -3,6 +3,7 @@
 //! | What | Where |
 //! |---|---|
 //! | reserve, commit, decommit, release address space; guards; names; which pages are resident | [`Reservation`], [`PageScan`] |
+//! | what the system can do, each tried once | [`Ability`] |
 //! | the mappings of the process | [`mappings`] |
 //! | restartable sequences: the CPU's index, an add that needs no lock prefix | [`rseq`] |
 //! | an index that stays with a thread | [`thread_slot`] |
@@ -19,6 +20,7 @@
 // The crate exists to hold what cannot be written otherwise; each block says why it is sound.
 #![allow(unsafe_code)]
 
+mod abilities;
 pub mod backoff;
 mod error;
 #[cfg(feature = "failing")]
@@ -36,5 +38,6 @@ pub mod topology;
 #[cfg(doctest)]
 mod type_rules;
 
+pub use abilities::{Ability, Lacking};
 pub use error::SysError;
 pub use memory::{Guard, PageScan, Reservation, page_bytes};

@@ -2,10 +2,12 @@
 
 use super::{Guard, page_scan};
 use crate::SysError;
+use crate::abilities::{Ability, Lacking};
 use std::ffi::CStr;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Guard marks (Linux 6.13); libc has no names for them yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
@@ -71,6 +73,9 @@ pub(super) unsafe fn commit(start: NonNull<u8>, len: usize) -> Result<(), SysErr
 /// # Safety
 /// The range is part of a reservation, and nobody relies on what it holds.
 pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    if let Err(Lacking::Ignored { call }) = Ability::GiveBack.is_there() {
+        return Err(SysError { call, errno: libc::ENOSYS });
+    }
     // SAFETY: as the caller says.
     unsafe { advise(start, len, libc::MADV_DONTNEED) }
 }
@@ -80,12 +85,12 @@ pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysE
 pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
     // SAFETY: as the caller says; the pages keep what they hold.
     match unsafe { advise(start, len, libc::MADV_POPULATE_WRITE) } {
-        // Linux before 5.14. A write of nothing makes each page writable.
-        Err(SysError { errno: libc::EINVAL, .. }) => {
+        // Linux before 5.14, or a filter. A write of nothing makes each page writable.
+        Err(error) if error.is_refusal() => {
             for at in (0..len).step_by(page_bytes()) {
                 // SAFETY: the byte is within the range.
                 let byte = unsafe { &*start.add(at).cast::<std::sync::atomic::AtomicU8>().as_ptr() };
-                byte.fetch_or(0, std::sync::atomic::Ordering::Relaxed);
+                byte.fetch_or(0, Ordering::Relaxed);
             }
             Ok(())
         }
@@ -93,31 +98,69 @@ pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> Result<(), SysE
     }
 }
 
+/// Whether this process ever made guards in each way: an unguard undoes both, since a filter may come between.
+static MARKED: AtomicBool = AtomicBool::new(false);
+static PROTECTED: AtomicBool = AtomicBool::new(false);
+
+/// # Safety
+/// The range is part of a reservation, committed, and nobody uses it.
+pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysError> {
+    if Ability::GuardMarks.is_there().is_ok() {
+        // Relaxed, and below: who unguards pages has them from who guarded them.
+        MARKED.store(true, Ordering::Relaxed);
+        // SAFETY: as the caller says.
+        match unsafe { mark(start, len) } {
+            Err(error) if error.is_refusal() => {}
+            marked => return marked.map(|()| Guard::Marked),
+        }
+    }
+    PROTECTED.store(true, Ordering::Relaxed);
+    // SAFETY: as the caller says, for all three.
+    unsafe {
+        if decommit(start, len).is_err() {
+            zero(start, len);
+        }
+        protect(start, len, libc::PROT_NONE)?;
+    }
+    Ok(Guard::Protected)
+}
+
 /// # Safety
 /// The range is part of a reservation, and nobody uses it.
-pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysError> {
-    // SAFETY: as the caller says, here and below.
-    match unsafe { advise(start, len, MADV_GUARD_INSTALL) } {
-        Ok(()) => Ok(Guard::Marked),
-        Err(SysError { errno: libc::EINVAL, .. }) => {
-            unsafe { protect(start, len, libc::PROT_NONE) }?;
-            unsafe { advise(start, len, libc::MADV_DONTNEED) }?;
-            Ok(Guard::Protected)
+pub(super) unsafe fn mark(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    // SAFETY: as the caller says.
+    unsafe { advise(start, len, MADV_GUARD_INSTALL) }
+}
+
+/// Writes zeros to what is not zero: pages that were never written to get no memory.
+///
+/// # Safety
+/// The range is part of a reservation, whole pages, committed, and nobody uses it.
+unsafe fn zero(start: NonNull<u8>, len: usize) {
+    for at in (0..len).step_by(size_of::<u64>()) {
+        // SAFETY: the word is aligned, within the range, and nobody else's.
+        unsafe {
+            let word = start.add(at).cast::<u64>();
+            if word.read() != 0 {
+                word.write(0);
+            }
         }
-        Err(error) => Err(error),
     }
 }
 
 /// # Safety
 /// The range is part of a reservation.
 pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Result<(), SysError> {
-    // SAFETY: as the caller says.
+    // SAFETY: as the caller says, for both.
     unsafe {
-        match guard {
-            Guard::Marked => advise(start, len, MADV_GUARD_REMOVE),
-            Guard::Protected => commit(start, len),
+        if guard == Guard::Marked || MARKED.load(Ordering::Relaxed) {
+            advise(start, len, MADV_GUARD_REMOVE)?;
+        }
+        if guard == Guard::Protected || PROTECTED.load(Ordering::Relaxed) {
+            commit(start, len)?;
         }
     }
+    Ok(())
 }
 
 /// # Safety
@@ -153,11 +196,6 @@ pub(super) fn resident(
     page_scan::resident(first..first + len, found)
 }
 
-pub(super) fn scans_at_once(start: NonNull<u8>, len: usize) -> bool {
-    let first = start.addr().get();
-    page_scan::at_once(first..first + len)
-}
-
 /// # Safety
 /// The range is part of a reservation, and nobody needs access that is taken.
 unsafe fn protect(start: NonNull<u8>, len: usize, access: libc::c_int) -> Result<(), SysError> {
@@ -172,7 +210,7 @@ unsafe fn protect(start: NonNull<u8>, len: usize, access: libc::c_int) -> Result
 
 /// # Safety
 /// The range is part of a reservation, and nobody needs what the advice takes.
-unsafe fn advise(start: NonNull<u8>, len: usize, advice: libc::c_int) -> Result<(), SysError> {
+pub(super) unsafe fn advise(start: NonNull<u8>, len: usize, advice: libc::c_int) -> Result<(), SysError> {
     loop {
         // SAFETY: as the caller says.
         let failed = unsafe { libc::madvise(start.as_ptr().cast(), len, advice) };

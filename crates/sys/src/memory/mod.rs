@@ -17,6 +17,8 @@ mod plain;
 mod scan;
 #[cfg(test)]
 mod tests;
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+mod trials;
 
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 use linux as system;
@@ -27,8 +29,12 @@ use crate::SysError;
 use std::ops::Range;
 use std::ptr::NonNull;
 
+#[cfg(any(miri, not(target_os = "linux")))]
+pub(crate) use plain::{try_give_back, try_guard_marks, try_page_scan, try_seals};
 pub use scan::PageScan;
 pub use system::page_bytes;
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+pub(crate) use trials::{try_give_back, try_guard_marks, try_page_scan, try_seals};
 
 /// How pages were made to fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +103,8 @@ impl Reservation {
     /// Gives the memory of committed pages back. They stay committed, and are zero when next read.
     ///
     /// # Errors
-    /// As `madvise(2)`, for pages that are locked. What the pages hold is unknown then.
+    /// As `madvise(2)`, for pages that are locked; `ENOSYS` where the system [ignores](crate::Ability::GiveBack) the call. What the
+    /// pages hold is unknown then.
     ///
     /// # Safety
     /// The pages are committed, and nobody relies on what they hold, during the call too.
@@ -124,10 +131,11 @@ impl Reservation {
         unsafe { system::populate(start, range.len()) }
     }
 
-    /// Makes every access to pages fault, until they are unguarded. Their memory is given back.
+    /// Makes every access to pages fault, until they are unguarded. Their memory is given back; where the system refuses that,
+    /// zeros are written to what is not zero.
     ///
     /// # Errors
-    /// As `madvise(2)` and `mprotect(2)`.
+    /// As `mprotect(2)`: `ENOMEM` if the process has too many mappings; `ENOMEM` of `madvise(2)` for page tables.
     ///
     /// # Safety
     /// The pages are committed, and nobody uses them.
@@ -139,10 +147,11 @@ impl Reservation {
         unsafe { system::guard(start, range.len()) }
     }
 
-    /// Makes guarded pages usable again: they are committed, and zero.
+    /// Makes guarded pages usable again: they are committed, and zero. `guard` is how those were made that were made last: others
+    /// of the range may have been made in the other way, if a filter that came between refused the first.
     ///
     /// # Errors
-    /// As `madvise(2)` and `mprotect(2)`.
+    /// As `madvise(2)` and `mprotect(2)`. Marks that a filter does not let be removed stay.
     #[doc(alias = "MADV_GUARD_REMOVE")]
     pub fn unguard(&self, range: Range<usize>, guard: Guard) -> Result<(), SysError> {
         let start = self.check(&range, "madvise")?;
@@ -180,11 +189,6 @@ impl Drop for Reservation {
         // SAFETY: it is the whole reservation, and who drops it has no use for the addresses any more.
         unsafe { system::release(self.base, self.len_bytes) };
     }
-}
-
-/// Whether one call tells which pages of a reservation have memory.
-pub(crate) fn scans_at_once(memory: &Reservation) -> bool {
-    system::scans_at_once(memory.base, memory.len_bytes)
 }
 
 /// Fails if a test wants this call to.

@@ -1,6 +1,7 @@
 //! Which pages have memory: one call for a whole range (Linux 6.7), or a word for each page.
 
 use crate::SysError;
+use crate::abilities::{Ability, Lacking};
 use crate::fork::generation;
 use crate::memory::page_bytes;
 use std::fs::File;
@@ -14,7 +15,7 @@ const PAGEMAP_SCAN: u64 = 0xc060_6610;
 const PAGE_IS_PRESENT: u64 = 1 << 3;
 const PAGE_IS_SWAPPED: u64 = 1 << 4;
 const PAGE_IS_PFNZERO: u64 = 1 << 5;
-/// Of pages that are marked as guards, which count as swapped. Older kernels than 6.16 cannot tell them apart.
+/// Of pages that are marked as guards, which count as swapped. Kernels before 6.16 do not tell them apart.
 const PAGE_IS_GUARD: u64 = 1 << 8;
 
 /// The argument of the call.
@@ -54,10 +55,9 @@ pub(super) fn resident(addresses: Range<usize>, found: &mut dyn FnMut(Range<usiz
     either_way(&open()?, &mut [Region::default(); 64], addresses, found)
 }
 
-/// Whether the kernel has the call.
-pub(super) fn at_once(addresses: Range<usize>) -> bool {
-    let scan = |pagemap| scan(&pagemap, &mut [Region::default()], addresses, &mut |_| ());
-    open().and_then(scan).is_ok()
+/// The same by the call alone.
+pub(super) fn by_call(addresses: Range<usize>, found: &mut dyn FnMut(Range<usize>)) -> Result<(), SysError> {
+    scan(&open()?, &mut [Region::default()], &mut addresses.clone(), found)
 }
 
 /// The process's page map, kept open, with room for the runs that one call finds.
@@ -97,22 +97,21 @@ impl Pagemap {
     }
 }
 
-/// By the call, or where there is none by reading.
+/// By the call, or by reading where it is lacking or refused.
 fn either_way(
     pagemap: &File,
     regions: &mut [Region],
-    addresses: Range<usize>,
+    mut addresses: Range<usize>,
     found: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), SysError> {
-    match scan(pagemap, regions, addresses.clone(), found) {
-        Err(error) if is_unknown(error) => read(pagemap, addresses, found),
-        scanned => scanned,
+    // A trial that had no memory or files is no reason not to try here.
+    if !matches!(Ability::PageScan.is_there(), Err(Lacking::Refused(error)) if error.is_refusal()) {
+        match scan(pagemap, regions, &mut addresses, found) {
+            Err(error) if error.is_refusal() => {}
+            scanned => return scanned,
+        }
     }
-}
-
-/// Whether a call is unknown, or what it was asked for.
-fn is_unknown(error: SysError) -> bool {
-    matches!(error.errno, libc::ENOTTY | libc::EINVAL | libc::ENOSYS)
+    read(pagemap, addresses, found)
 }
 
 /// After a fork an older handle speaks of the parent's memory.
@@ -121,57 +120,74 @@ fn open() -> Result<File, SysError> {
         .map_err(|error| SysError { call: "open", errno: error.raw_os_error().unwrap_or(libc::EIO) })
 }
 
-/// By the call. Pages that were only read share the page of zeros, and are left out, as guards are.
+/// By the call. Pages that were only read share the page of zeros, and are left out, as guards are. `left` is what is not looked at
+/// yet.
 fn scan(
     pagemap: &File,
     regions: &mut [Region],
-    addresses: Range<usize>,
+    left: &mut Range<usize>,
     found: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), SysError> {
     /// Whether this kernel tells guards from swapped pages.
     static TELLS_GUARDS: AtomicBool = AtomicBool::new(true);
+    const IN_SWAP: u64 = PAGE_IS_PRESENT | PAGE_IS_SWAPPED;
     // Relaxed: a hint.
     if TELLS_GUARDS.load(Ordering::Relaxed) {
-        match scan_without(PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, addresses.clone(), found) {
-            Err(SysError { errno: libc::EINVAL, .. }) => TELLS_GUARDS.store(false, Ordering::Relaxed),
+        match scan_for(IN_SWAP, PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, left, found) {
+            Err(SysError { errno: libc::EINVAL, .. }) => {}
             scanned => return scanned,
         }
     }
-    scan_without(PAGE_IS_PFNZERO, pagemap, regions, addresses, found)
+    let kinds = if swaps() { IN_SWAP } else { PAGE_IS_PRESENT };
+    scan_for(kinds, PAGE_IS_PFNZERO, pagemap, regions, left, found)?;
+    // Only now: a kernel or a filter that refuses the call in both forms says nothing of guards.
+    TELLS_GUARDS.store(false, Ordering::Relaxed);
+    Ok(())
 }
 
-/// By the call, without the pages of some categories.
-fn scan_without(
+/// Whether pages of this process are swapped out. If none is, pages that count as swapped are guards: so kernels are asked that
+/// do not tell these apart. True if the kernel does not say.
+fn swaps() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let swapped = status.lines().find_map(|line| line.strip_prefix("VmSwap:"));
+    swapped.is_none_or(|bytes| bytes.trim() != "0 kB")
+}
+
+/// By the call, pages of these kinds, but not of those.
+fn scan_for(
+    kinds: u64,
     without: u64,
     pagemap: &File,
     regions: &mut [Region],
-    addresses: Range<usize>,
+    left: &mut Range<usize>,
     found: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), SysError> {
-    let mut at = addresses.start;
-    while at < addresses.end {
+    while left.start < left.end {
         let mut arg = ScanArg {
             size: size_of::<ScanArg>() as u64,
-            start: at as u64,
-            end: addresses.end as u64,
+            start: left.start as u64,
+            end: left.end as u64,
             vec: regions.as_mut_ptr().expose_provenance() as u64,
             vec_len: regions.len() as u64,
             category_inverted: without,
             category_mask: without,
-            category_anyof_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
-            return_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
+            category_anyof_mask: kinds,
+            return_mask: kinds,
             ..ScanArg::default()
         };
         // SAFETY: the argument is what the call expects; it writes to it, and to at most `vec_len` regions.
         let count = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, &raw mut arg) };
         let count = usize::try_from(count).map_err(|_| SysError::last("PAGEMAP_SCAN"))?;
-        for region in &regions[..count] {
-            found(region.start as usize..region.end as usize);
-        }
-        if arg.walk_end as usize <= at {
+        let (runs, is_full) = (&regions[..count.min(regions.len())], count >= regions.len());
+        // Where the walk ended may be before the last run, if it was ended by a full answer: that run would be found twice.
+        let end = if is_full { runs.last().map_or(0, |run| run.end as usize) } else { left.end };
+        if end <= left.start {
             return Err(SysError::invalid("PAGEMAP_SCAN"));
         }
-        at = arg.walk_end as usize;
+        left.start = end;
+        for run in runs {
+            found(run.start as usize..run.end as usize);
+        }
     }
     Ok(())
 }
@@ -182,7 +198,10 @@ fn read(
     addresses: Range<usize>,
     found: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), SysError> {
-    let page = page_bytes();
+    // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (told from Linux 6.15 on).
+    const SWAPPED: u64 = 1 << 62;
+    let (page, swaps) = (page_bytes(), swaps());
+    let has_memory = |word: u64| word >> 63 != 0 || swaps && word & SWAPPED != 0 && word >> 58 & 1 == 0;
     let mut words = [0; 8 * 512];
     let mut at = addresses.start;
     while at < addresses.end {
@@ -192,9 +211,7 @@ fn read(
             .read_exact_at(part, (at / page * 8) as u64)
             .map_err(|error| SysError { call: "pread", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
         for (index, word) in part.as_chunks::<8>().0.iter().enumerate() {
-            // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (Linux 6.15).
-            let word = u64::from_ne_bytes(*word);
-            if word >> 62 != 0 && word >> 58 & 1 == 0 {
+            if has_memory(u64::from_ne_bytes(*word)) {
                 found(at + index * page..at + (index + 1) * page);
             }
         }
@@ -234,15 +251,21 @@ mod tests {
         // SAFETY: the page is committed.
         assert_eq!(unsafe { memory.base().add(page).read_volatile() }, 0);
         let mut few = [Region::default(); 5];
-        if scan(&pagemap, &mut few, all.clone(), &mut |_| ()).is_ok() {
-            assert_eq!(sum(|found| scan(&pagemap, &mut few, all.clone(), found)), 134 * page);
+        let by_call = Ability::PageScan.is_there();
+        if by_call.is_ok() {
+            assert_eq!(sum(|found| scan(&pagemap, &mut few, &mut all.clone(), found)), 134 * page);
         }
         // A guard has no memory, where the kernel tells.
         // SAFETY: nobody uses the page.
         let guard = unsafe { memory.guard(399 * page..400 * page) }.unwrap();
-        let with_guard = sum(|found| scan(&pagemap, &mut few, all.clone(), found));
-        eprintln!("guards are {guard:?}, {} pages have memory", with_guard / page);
-        assert!([133 * page, 134 * page].contains(&with_guard));
+        assert_eq!(sum(|found| read(&pagemap, all.clone(), found)), 134 * page, "and the page of zeros");
+        if by_call.is_ok() {
+            assert_eq!(
+                sum(|found| scan(&pagemap, &mut few, &mut all.clone(), found)),
+                133 * page,
+                "{guard:?}"
+            );
+        }
         memory.unguard(399 * page..400 * page, guard).unwrap();
         let all = first..first + 399 * page;
         let mut kept = Pagemap::open().unwrap();

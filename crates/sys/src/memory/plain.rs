@@ -2,6 +2,7 @@
 
 use super::Guard;
 use crate::SysError;
+use crate::abilities::Lacking;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::CStr;
 use std::ops::Range;
@@ -112,6 +113,19 @@ impl Pagemap {
     }
 }
 
-pub(super) fn scans_at_once(_start: NonNull<u8>, _len: usize) -> bool {
-    false
+pub(crate) fn try_page_scan() -> Result<(), Lacking> {
+    Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS }.into())
+}
+
+pub(crate) fn try_guard_marks() -> Result<(), Lacking> {
+    Err(SysError { call: "madvise", errno: libc::ENOSYS }.into())
+}
+
+/// `decommit` writes zeros.
+pub(crate) fn try_give_back() -> Result<(), Lacking> {
+    Ok(())
+}
+
+pub(crate) fn try_seals() -> Result<(), Lacking> {
+    Err(SysError { call: "mseal", errno: libc::ENOSYS }.into())
 }
