@@ -9,6 +9,10 @@
 //! a fence in each guard, is made by the writer: a barrier on all threads of the process ([`Mode::Membarrier`]), once for
 //! some hundred records. Where the kernel has none, both sides use fences ([`Mode::Fences`]).
 //!
+//! A program that installs a seccomp filter without `membarrier` calls [`Domain::use_fences`] before it starts threads. If a filter comes
+//! unannounced, readers are made to fence, each by its next guard, and records come back once all have: [`Domain::use_fences`] says
+//! more.
+//!
 //! | What | Where |
 //! |---|---|
 //! | a guard of this thread, nestable | [`read`] |
@@ -58,6 +62,7 @@ mod backlog;
 mod barrier;
 mod domain;
 mod error;
+mod fallback;
 mod grace;
 mod guard;
 #[cfg(not(all(test, loom)))]

@@ -121,3 +121,13 @@ pub fn synchronize() -> Result<(), SynchronizeError> {
 pub(crate) fn is_reading() -> bool {
     SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
 }
+
+/// Has this thread's further guards of the global domain take fences.
+pub(crate) fn fence_own(domain: &Domain) {
+    // Under shuttle, each thread-local is dropped.
+    if let Ok(Some(slot)) = SLOT.try_with(Cell::get)
+        && slot.is_of(domain)
+    {
+        slot.fence();
+    }
+}
