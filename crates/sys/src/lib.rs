@@ -30,6 +30,7 @@ pub mod fork;
 pub mod harness;
 pub mod machine;
 pub mod mappings;
+mod mark;
 pub mod membarrier;
 mod memory;
 pub mod rseq;

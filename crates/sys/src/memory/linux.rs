@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Guard marks (Linux 6.13); libc has no names for them yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
@@ -194,6 +194,20 @@ pub(super) fn resident(
 ) -> Result<(), SysError> {
     let first = start.addr().get();
     page_scan::resident(first..first + len, found)
+}
+
+/// A word that is 0 at first and in every child, in a page that is never released. `None` where the kernel makes none.
+pub(crate) fn wiped_word() -> Option<&'static AtomicU64> {
+    let len = page_bytes();
+    let page = reserve(len).ok()?;
+    // SAFETY: the page is this function's; nobody but children loses what it holds.
+    if unsafe { commit(page, len).and_then(|()| advise(page, len, libc::MADV_WIPEONFORK)) }.is_err() {
+        // SAFETY: the whole mapping, of which nobody knows.
+        unsafe { release(page, len) };
+        return None;
+    }
+    // SAFETY: the page is zero, aligned, readable and writable, and stays mapped.
+    Some(unsafe { page.cast().as_ref() })
 }
 
 /// # Safety

@@ -29,8 +29,10 @@ use crate::SysError;
 use std::ops::Range;
 use std::ptr::NonNull;
 
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+pub(crate) use linux::wiped_word;
 #[cfg(any(miri, not(target_os = "linux")))]
-pub(crate) use plain::{try_give_back, try_guard_marks, try_page_scan, try_seals};
+pub(crate) use plain::{try_give_back, try_guard_marks, try_page_scan, try_seals, wiped_word};
 pub use scan::PageScan;
 pub use system::page_bytes;
 #[cfg(not(any(miri, not(target_os = "linux"))))]

@@ -65,14 +65,8 @@ pub(super) fn by_call(addresses: Range<usize>, found: &mut dyn FnMut(Range<usize
 pub(super) struct Pagemap {
     file: File,
     /// Whose memory the file speaks of: after a fork that is the parent's.
-    process: (u32, u64),
+    process: u64,
     regions: Box<[Region]>,
-}
-
-/// This process: by its number, and since a child may have the number of one before it, as in a namespace of its own, by its
-/// forks. Processes that were made without the C library, whose forks no hook sees, have another number at least.
-fn process() -> (u32, u64) {
-    (std::process::id(), generation())
 }
 
 impl Pagemap {
@@ -81,7 +75,7 @@ impl Pagemap {
         let memory = regions.try_reserve_exact(KEPT_REGIONS);
         memory.map_err(|_| SysError { call: "malloc", errno: libc::ENOMEM })?;
         regions.resize(KEPT_REGIONS, Region::default());
-        Ok(Self { process: process(), file: open()?, regions: regions.into_boxed_slice() })
+        Ok(Self { process: generation(), file: open()?, regions: regions.into_boxed_slice() })
     }
 
     pub(super) fn resident(
@@ -89,7 +83,7 @@ impl Pagemap {
         addresses: Range<usize>,
         found: &mut dyn FnMut(Range<usize>),
     ) -> Result<(), SysError> {
-        let now = process();
+        let now = generation();
         if now != self.process {
             (self.file, self.process) = (open()?, now);
         }
@@ -272,33 +266,5 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(sum(|found| kept.resident(all.clone(), found)), 133 * page);
         }
-    }
-
-    #[test]
-    fn a_child_with_its_parents_number_is_told_apart() {
-        let page = page_bytes();
-        let memory = Reservation::new(page).unwrap();
-        memory.commit(0..page).unwrap();
-        let start = memory.base().addr().get();
-        let mut pagemap = Pagemap::open().unwrap();
-        let mut resident = |number: Option<u32>| {
-            pagemap.process.0 = number.unwrap_or(pagemap.process.0);
-            let mut bytes = 0;
-            pagemap.resident(start..start + page, &mut |run| bytes += run.len()).map(|()| bytes)
-        };
-        assert_eq!(resident(None), Ok(0));
-        // SAFETY: the child writes to a page of its own, asks the kernel and exits.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            // SAFETY: the page is committed.
-            unsafe { memory.base().write(1) };
-            let right = resident(Some(std::process::id())) == Ok(page);
-            // SAFETY: ends the child at once.
-            unsafe { libc::_exit(i32::from(!right)) };
-        }
-        let mut status = 0;
-        // SAFETY: it waits for the child that was just made.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0, "the child was told of its parent's pages");
     }
 }

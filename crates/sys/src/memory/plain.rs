@@ -129,3 +129,7 @@ pub(crate) fn try_give_back() -> Result<(), Lacking> {
 pub(crate) fn try_seals() -> Result<(), Lacking> {
     Err(SysError { call: "mseal", errno: libc::ENOSYS }.into())
 }
+
+pub(crate) fn wiped_word() -> Option<&'static std::sync::atomic::AtomicU64> {
+    None
+}
