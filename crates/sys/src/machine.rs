@@ -31,25 +31,38 @@ pub fn max_mappings() -> Option<u64> {
     read("/proc/sys/vm/max_map_count")?.parse().ok()
 }
 
-/// Bytes of addresses that this process may still map; `None` without a limit.
+/// Bytes that this process may still map and write to, by its limits on addresses and on data, and by what a kernel that charges for
+/// memory has left; `None` where none of these limits it. Who reserves by default takes a part of it, and leaves the rest to others.
+///
+/// Cost: up to three files of the kernel are read.
 #[must_use]
 #[doc(alias = "RLIMIT_AS")]
-pub fn addresses_left() -> Option<u64> {
-    // The first figure of `statm` is what is mapped now, the sixth what of it is data.
-    left(limits()[0].1?, 0)
-}
-
-/// Bytes that this process may still make writable and its own; `None` without a limit.
-#[must_use]
 #[doc(alias = "RLIMIT_DATA")]
-pub fn data_left() -> Option<u64> {
-    left(limits()[1].1?, 5)
+#[doc(alias = "CommitLimit")]
+pub fn reservable_bytes() -> Option<u64> {
+    let [(_, addresses), (_, data)] = limits();
+    // The first figure of `statm` is what is mapped now, the sixth what of it is data, in pages.
+    let left = |limit: u64, figure: usize| {
+        let used = read("/proc/self/statm").and_then(|all| all.split(' ').nth(figure)?.parse::<u64>().ok());
+        limit.saturating_sub(used.unwrap_or(0).saturating_mul(crate::page_bytes() as u64))
+    };
+    let charged = match overcommit() {
+        Some(Overcommit::Never) => uncharged(&read("/proc/meminfo").unwrap_or_default()),
+        _ => None,
+    };
+    [addresses.map(|limit| left(limit, 0)), data.map(|limit| left(limit, 5)), charged]
+        .into_iter()
+        .flatten()
+        .min()
 }
 
-/// What a figure of `statm`, in pages, leaves of a limit in bytes.
-fn left(limit: u64, figure: usize) -> Option<u64> {
-    let used = read("/proc/self/statm").and_then(|all| all.split(' ').nth(figure)?.parse::<u64>().ok());
-    Some(limit.saturating_sub(used.unwrap_or(0).saturating_mul(crate::page_bytes() as u64)))
+/// Bytes that a kernel which charges for memory still grants, from its figures.
+fn uncharged(meminfo: &str) -> Option<u64> {
+    let kib = |name| -> Option<u64> {
+        let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line?.trim().strip_suffix(" kB")?.parse().ok()
+    };
+    Some(kib("CommitLimit")?.saturating_sub(kib("Committed_AS")?).saturating_mul(1024))
 }
 
 /// The limits of this process on its addresses and on its own writable memory, in bytes; `None` where there is none.
@@ -90,12 +103,18 @@ fn read(path: &str) -> Option<String> {
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     #[test]
+    fn what_is_charged_is_subtracted() {
+        let meminfo = "MemTotal:  9 kB\nCommitLimit:     1000 kB\nCommitted_AS:     400 kB\n";
+        assert_eq!(super::uncharged(meminfo), Some(600 << 10));
+        assert_eq!(super::uncharged("CommitLimit: 1 kB\nCommitted_AS: 2 kB"), Some(0));
+        assert_eq!(super::uncharged("CommitLimit: 1 kB"), None);
+    }
+
+    #[test]
     fn linux_says() {
         assert!(super::overcommit().is_some());
         assert!(super::max_mappings().is_some_and(|count| count > 0));
-        for left in [super::addresses_left(), super::data_left()].into_iter().flatten() {
-            assert!(left > 0, "this runs");
-        }
+        assert!(super::reservable_bytes().is_none_or(|bytes| bytes > 0), "this runs");
         assert!(super::kernel().is_some_and(|kernel| kernel.starts_with("Linux ")));
     }
 }

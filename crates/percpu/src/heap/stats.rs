@@ -21,6 +21,8 @@ pub struct HeapStats {
     pub metadata_bytes: u64,
     /// How often the heap's own lock was taken for objects.
     pub lock_visits: u64,
+    /// The most that chunks can take.
+    pub capacity_bytes: u64,
 }
 
 impl PerCpuHeap {
@@ -39,6 +41,7 @@ impl PerCpuHeap {
             free_bytes: stats.free_bytes,
             metadata_bytes: stats.metadata_bytes as u64,
             lock_visits: core.visits,
+            capacity_bytes: self.units.capacity_bytes(),
         }
     }
 

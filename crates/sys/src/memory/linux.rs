@@ -34,7 +34,15 @@ pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
     if at == libc::MAP_FAILED {
         return Err(SysError::last("mmap"));
     }
+    unlock(at, len);
     NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))
+}
+
+/// Takes new addresses out of what a process locks that locks all that it maps (`mlockall`): what is made writable there would be
+/// populated whole, and could not be given back.
+fn unlock(at: *mut libc::c_void, len: usize) {
+    // SAFETY: the mapping was just made, and nobody has locked it on purpose. A refusal leaves it as it is.
+    let _ = unsafe { libc::munlock(at, len) };
 }
 
 pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysError> {
@@ -45,6 +53,7 @@ pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysE
     if at == libc::MAP_FAILED {
         return Err(SysError::last("mmap"));
     }
+    unlock(at, len);
     let base = NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))?;
     if at.addr() != address {
         // Linux before 4.17 takes the address for a hint.

@@ -62,10 +62,12 @@ unsafe impl Send for Reservation {}
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
-    /// Reserves `len_bytes`, a number of whole pages above 0. No access, no memory, nothing charged.
+    /// Reserves `len_bytes`, a number of whole pages above 0. No access, no memory, nothing charged, nothing locked: also where the
+    /// process locks all that it maps (`mlockall`).
     ///
     /// # Errors
-    /// `EINVAL` for another length; otherwise as `mmap(2)`, above all `ENOMEM` under a limit of address space.
+    /// `EINVAL` for another length; otherwise as `mmap(2)`, above all `ENOMEM` under a limit of address space, and `EAGAIN` in a process
+    /// that locks all that it maps and may lock no more.
     #[doc(alias = "mmap")]
     pub fn new(len_bytes: usize) -> Result<Self, SysError> {
         if len_bytes == 0 || !len_bytes.is_multiple_of(page_bytes()) {

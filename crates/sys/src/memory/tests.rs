@@ -256,3 +256,41 @@ fn each_run_counts_once_whatever_their_number_and_guards_count_nothing() {
         }
     }
 }
+
+/// In a child: what a process locks is its own.
+#[cfg(not(miri))]
+#[test]
+fn reservations_are_not_locked_in_a_process_that_locks_all_it_maps() {
+    // SAFETY: the child uses memory of its own, asks the kernel and exits.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let run = || {
+            // SAFETY: locks what this process maps from now on.
+            if unsafe { libc::mlockall(libc::MCL_FUTURE) } != 0 {
+                return 2;
+            }
+            let memory = Reservation::new(64 << 20).unwrap();
+            memory.commit(0..64 << 20).unwrap();
+            let resident = |memory: &Reservation| {
+                let mut bytes = 0;
+                memory.resident(0..64 << 20, |run| bytes += run.len()).map(|()| bytes)
+            };
+            let at_first = resident(&memory);
+            // SAFETY: the page is committed, and nobody else uses it.
+            let given_back = unsafe {
+                memory.base().write(1);
+                memory.decommit(0..pages(1))
+            };
+            i32::from((at_first, given_back, resident(&memory)) != (Ok(0), Ok(()), Ok(0)))
+        };
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(run()) };
+    }
+    let mut status = 0;
+    // SAFETY: it waits for the child that was just made.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    match libc::WEXITSTATUS(status) {
+        2 => eprintln!("not run: this process may lock nothing"),
+        code => assert_eq!((libc::WIFEXITED(status), code), (true, 0), "locked, or populated"),
+    }
+}
