@@ -11,7 +11,6 @@
 //! | CPUs and nodes | [`topology`] |
 //! | sections that no `fork` falls into; what a child may do | [`fork`] |
 //! | how a thread waits for another | [`backoff`] |
-//! | what tests and measurements do to threads, if asked for | `harness` |
 //! | what else a machine is asked about itself | [`machine`] |
 //!
 //! Nothing here decides anything: a call that the kernel lacks or refuses is an error that says which call and why.
@@ -26,8 +25,6 @@ mod error;
 #[cfg(feature = "failing")]
 pub mod failing;
 pub mod fork;
-#[cfg(all(feature = "harness", target_os = "linux", not(miri)))]
-pub mod harness;
 pub mod machine;
 pub mod mappings;
 mod mark;

@@ -1,7 +1,7 @@
 //! Threads on CPUs of their own, that begin at once; what time and what memory they take.
 
 use crate::record::told_bytes;
-use freehold_sys::harness::{self, Thread};
+use freehold_harness::threads::{Thread, cpu_time};
 use freehold_sys::topology;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -29,9 +29,9 @@ pub(super) fn on_cpu(number: u32, threads: u32) {
 
 /// CPU nanoseconds of `work` on this thread.
 pub(super) fn cpu_ns(work: impl FnOnce()) -> anyhow::Result<f64> {
-    let before = harness::cpu_time()?;
+    let before = cpu_time()?;
     work();
-    Ok((harness::cpu_time()? - before).as_nanos() as f64)
+    Ok((cpu_time()? - before).as_nanos() as f64)
 }
 
 /// What a thread does, told its number.

@@ -1,6 +1,6 @@
 //! Memory that a measurement compares with: of any allocator, of `mmap`, and slots that system calls make zero again.
 
-use crate::{PageScan, Reservation, SysError, page_bytes};
+use freehold_sys::{PageScan, Reservation, SysError, page_bytes};
 use std::alloc::{GlobalAlloc, Layout};
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::{self, NonNull};
@@ -162,9 +162,10 @@ impl DerefMut for Pages {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test stops at once")]
 mod tests {
     use super::*;
-    use crate::harness::page_faults;
+    use crate::threads::page_faults;
     use std::alloc::System;
 
     fn what_is_written_is_there(allocator: &impl GlobalAlloc) {
