@@ -1,5 +1,7 @@
 //! seccomp filters for this thread, and for those that it makes from then on. They stay until these end.
 //!
+//! [`PROGRAM`] and [`OURS`] are the calls that a program with these crates needs; the README of `sys` has them for users.
+//!
 //! A filter is a program in the kernel's old packet filter language: each call's number is compared with those of a list.
 
 use crate::last;
@@ -23,6 +25,113 @@ const KILL: u32 = 0x8000_0000;
 const NOTIFY: u32 = 0x7fc0_0000;
 const ALLOW: u32 = 0x7fff_0000;
 const ERRNO: u32 = 0x0005_0000;
+
+/// A call's name and number.
+pub type Named = (&'static str, libc::c_long);
+
+/// Names of calls, with their numbers.
+macro_rules! calls {
+    ($($name:ident = $number:ident),* $(,)?) => { &[$((stringify!($name), libc::$number)),*] };
+}
+
+/// What every program of the standard library needs that has threads, asks for memory, closes files, prints and ends.
+pub const PROGRAM: &[Named] = calls![
+    brk = SYS_brk,
+    clock_nanosleep = SYS_clock_nanosleep,
+    clone = SYS_clone,
+    clone3 = SYS_clone3,
+    exit = SYS_exit,
+    exit_group = SYS_exit_group,
+    fcntl = SYS_fcntl,
+    futex = SYS_futex,
+    getrandom = SYS_getrandom,
+    gettid = SYS_gettid,
+    madvise = SYS_madvise,
+    mmap = SYS_mmap,
+    mprotect = SYS_mprotect,
+    mremap = SYS_mremap,
+    munmap = SYS_munmap,
+    rseq = SYS_rseq,
+    rt_sigprocmask = SYS_rt_sigprocmask,
+    sched_getaffinity = SYS_sched_getaffinity,
+    sched_yield = SYS_sched_yield,
+    set_robust_list = SYS_set_robust_list,
+    sigaltstack = SYS_sigaltstack,
+    write = SYS_write,
+];
+
+/// What each crate calls itself, with what `PROGRAM` has of it.
+pub const OURS: [(&str, &[Named]); 4] = [
+    (
+        "rcu, maple",
+        calls![
+            membarrier = SYS_membarrier,
+            sched_yield = SYS_sched_yield,
+            clock_nanosleep = SYS_clock_nanosleep
+        ],
+    ),
+    (
+        "kva",
+        calls![
+            membarrier = SYS_membarrier,
+            rseq = SYS_rseq,
+            openat = SYS_openat,
+            statx = SYS_statx,
+            read = SYS_read,
+            close = SYS_close,
+        ],
+    ),
+    (
+        "percpu",
+        calls![
+            mmap = SYS_mmap,
+            munlock = SYS_munlock,
+            munmap = SYS_munmap,
+            mprotect = SYS_mprotect,
+            madvise = SYS_madvise,
+            rseq = SYS_rseq,
+            prlimit64 = SYS_prlimit64,
+            openat = SYS_openat,
+            statx = SYS_statx,
+            read = SYS_read,
+            close = SYS_close,
+        ],
+    ),
+    (
+        "vmalloc",
+        calls![
+            mmap = SYS_mmap,
+            munlock = SYS_munlock,
+            munmap = SYS_munmap,
+            mprotect = SYS_mprotect,
+            madvise = SYS_madvise,
+            prctl = SYS_prctl,
+            rt_sigprocmask = SYS_rt_sigprocmask,
+            rseq = SYS_rseq,
+            ioctl = SYS_ioctl,
+            openat = SYS_openat,
+            statx = SYS_statx,
+            read = SYS_read,
+            pread64 = SYS_pread64,
+            close = SYS_close,
+        ],
+    ),
+];
+
+/// Lets this thread, and those that it makes, do what a crate and every program needs, and `more`: any other call ends the process. False
+/// if there is no such crate.
+///
+/// # Errors
+/// As [`allow_only`].
+pub fn allow_crate(name: &str, more: &[libc::c_long]) -> Result<bool, SysError> {
+    let Some((_, ours)) = OURS.iter().find(|(crates, _)| crates.split(", ").any(|other| other == name))
+    else {
+        return Ok(false);
+    };
+    let numbers: Vec<_> =
+        PROGRAM.iter().chain(*ours).map(|(_, number)| *number).chain(more.iter().copied()).collect();
+    allow_only(&numbers).map(|()| true)
+}
 
 /// One instruction.
 fn step(code: u16, value: u32, if_equal: u8, otherwise: u8) -> libc::sock_filter {

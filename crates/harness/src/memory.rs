@@ -161,6 +161,33 @@ impl DerefMut for Pages {
     }
 }
 
+/// The calls of [`poke`] and [`peek`].
+pub const POKES: [libc::c_long; 3] =
+    [libc::SYS_getpid, libc::SYS_process_vm_writev, libc::SYS_process_vm_readv];
+
+/// Has the kernel write a byte of this process. False where a thread that did it would fault.
+///
+/// As a write to `/proc/self/mem`, it is not of the language: who calls it holds the byte, or knows that it cannot be written.
+#[must_use]
+pub fn poke(at: NonNull<u8>, value: u8) -> bool {
+    let local = libc::iovec { iov_base: (&raw const value).cast_mut().cast(), iov_len: 1 };
+    let remote = libc::iovec { iov_base: at.as_ptr().cast(), iov_len: 1 };
+    // SAFETY: the caller holds the byte; the call fails for what is not writable.
+    unsafe { libc::process_vm_writev(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) == 1 }
+}
+
+/// Has the kernel read a byte of this process. `None` where a thread that did it would fault.
+#[must_use]
+pub fn peek(at: NonNull<u8>) -> Option<u8> {
+    let mut value = 0_u8;
+    let local = libc::iovec { iov_base: (&raw mut value).cast(), iov_len: 1 };
+    let remote = libc::iovec { iov_base: at.as_ptr().cast(), iov_len: 1 };
+    // SAFETY: the call writes to the value alone; it fails for what is not readable.
+    let read =
+        unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
+    (read == 1).then_some(value)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test stops at once")]
 mod tests {
@@ -194,6 +221,14 @@ mod tests {
         let before = page_faults().unwrap();
         Block::new(&Mmap, 64 * page_bytes(), false).unwrap().write_every(page_bytes(), 1);
         assert!(page_faults().unwrap() - before >= 64);
+    }
+
+    #[test]
+    fn the_kernel_writes_where_a_thread_could() {
+        let memory = Reservation::new(page_bytes()).unwrap();
+        assert!(!poke(memory.base(), 7) && peek(memory.base()).is_none());
+        memory.commit(0..page_bytes()).unwrap();
+        assert!(poke(memory.base(), 7) && peek(memory.base()) == Some(7));
     }
 
     #[test]

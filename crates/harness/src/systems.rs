@@ -45,14 +45,13 @@ pub enum System {
 
 impl System {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 12] = [
         Self::Here,
         Self::Linux(5, 4),
         Self::Linux(5, 10),
         Self::Linux(5, 15),
         Self::Linux(6, 1),
         Self::Linux(6, 6),
-        Self::Linux(6, 7),
         Self::Linux(6, 12),
         Self::Linux(6, 13),
         Self::Gvisor,
@@ -72,6 +71,12 @@ impl System {
             Self::Qemu { ignores_dontneed: true } => "qemu-user-old".to_owned(),
             Self::NoFiles => "no-proc-no-sys".to_owned(),
         }
+    }
+
+    /// Whether memory that is given back is given back.
+    #[must_use]
+    pub fn takes_back(self) -> bool {
+        self != Self::Qemu { ignores_dontneed: true }
     }
 
     /// Its answer to a call.

@@ -10,7 +10,7 @@ use freehold_lab::Progress;
 use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::{Failure, usage};
 use freehold_lab::record::{Document, Environment, Results, read};
-use freehold_lab::{concurrent, run, study, view};
+use freehold_lab::{concurrent, run, study, systems, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -74,7 +74,14 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
             let bytes = concurrent::measure_resident(workload, engine)?;
             return print(bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>().as_bytes());
         }
-        Command::Doctor => {
+        Command::RunUnder { name, under } => {
+            return print(format!("{}\n", systems::run(name, under.parse()?)?).as_bytes());
+        }
+        Command::Doctor { systems: true } => {
+            let (text, failed) = systems::table(&std::env::current_exe()?)?;
+            return print(text.as_bytes()).map(|_| failed);
+        }
+        Command::Doctor { systems: false } => {
             use commands::doctor::{checks, json, text};
             if cli.common.json {
                 return print(json(&checks().collect::<Vec<_>>()).as_bytes());

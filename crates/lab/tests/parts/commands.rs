@@ -42,6 +42,17 @@ fn each_thing_is_asked_once_and_told_in_both_forms() {
     assert_eq!(checks.last().map(|check| check.name), Some("address space"), "what may take long is last");
 }
 
+/// Who installs a filter goes by the table; `doctor --systems` runs each type with these calls alone.
+#[test]
+fn the_readme_lists_the_calls_that_each_crate_needs() {
+    let readme = include_str!("../../../sys/README.md");
+    for (crates, calls) in freehold_harness::filter::OURS {
+        let names: Vec<_> = calls.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let line = format!("| {crates} | {} |", names.join(", "));
+        assert!(readme.lines().any(|told| told == line), "no line {line}");
+    }
+}
+
 /// An engine as its list would have it, and a case as its own would: all that either takes.
 const MINE: EngineEntry = Listed {
     engine: "mine",
