@@ -6,7 +6,7 @@ use crate::view::text::{MAIL, wrap};
 use freehold::units::Bytes;
 use freehold_percpu::heap::{Index, PerCpuHeap, Rung};
 use freehold_sys::machine::{self, Overcommit};
-use freehold_sys::{Ability, Reservation, rseq, topology};
+use freehold_sys::{Ability, Lacking, Reservation, rseq, topology};
 use serde::Serialize;
 
 /// What stands for a figure that the system does not tell.
@@ -161,15 +161,20 @@ fn heap() -> Check {
     either(name, rung, [follows; 2])
 }
 
-/// Bits of the reservation that every space fits in.
+/// Bits of the reservation that every space fits in, and of the largest that is tried in an emulator, which takes memory for each page.
 const ENOUGH_BITS: u32 = 40;
+const EMULATED_BITS: u32 = 34;
 
-/// The largest reservation of a power of two, up to 1 TiB. Smaller ones first: an emulator takes memory for each page.
+/// The largest reservation of a power of two, up to what is enough. Smaller ones first.
 fn reservation() -> Check {
-    let largest = (20..=ENOUGH_BITS).take_while(|&bits| Reservation::new(1 << bits).is_ok()).last();
+    // Kernels do what they say they did.
+    let ignored = |ability: Ability| matches!(ability.is_there(), Err(Lacking::Ignored { .. }));
+    let is_emulated = Ability::ALL.into_iter().any(ignored);
+    let most = if is_emulated { EMULATED_BITS } else { ENOUGH_BITS };
+    let largest = (20..=most).take_while(|&bits| Reservation::new(1 << bits).is_ok()).last();
     let text = |bits| Bytes::from(1_u64 << bits).to_string();
     let found = match largest {
-        Some(ENOUGH_BITS) => Ok(format!("{} or more", text(ENOUGH_BITS))),
+        Some(bits) if bits == most => Ok(format!("{} or more", text(bits))),
         few => Err(few.map_or_else(|| "less than 1 MiB".to_owned(), text)),
     };
     either("address space", found, ["spaces are reserved whole", "smaller spaces are reserved"])

@@ -52,12 +52,8 @@ impl PerCpuHeap {
     /// # Errors
     /// The system does not say which pages have memory.
     pub fn resident_bytes(&self) -> Result<std::vec::Vec<u64>, SysError> {
-        let unit_bytes = |unit| {
-            let mut bytes = 0;
-            let range = self.units.range(unit, 0..self.units.stride_bytes());
-            self.units.memory().resident(range, |run| bytes += run.len() as u64)?;
-            Ok(bytes)
-        };
+        let unit_bytes =
+            |unit| self.units.memory().resident_bytes(self.units.range(unit, 0..self.units.stride_bytes()));
         (0..self.units.count()).map(unit_bytes).collect()
     }
 

@@ -201,7 +201,12 @@ pub(super) fn resident(
     found: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), SysError> {
     let first = start.addr().get();
-    page_scan::resident(first..first + len, found)
+    page_scan::resident(first..first + len, &mut |run, _| found(run))
+}
+
+pub(super) fn resident_bytes(start: NonNull<u8>, len: usize) -> Result<u64, SysError> {
+    let first = start.addr().get();
+    page_scan::bytes(|found| page_scan::resident(first..first + len, found))
 }
 
 /// A word that is 0 at first and in every child, in a page that is never released. `None` where the kernel makes none.

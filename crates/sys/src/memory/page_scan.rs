@@ -8,7 +8,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// `PAGEMAP_SCAN`, from the manual of pagemap: `_IOWR('f', 16, struct pm_scan_arg)`.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
@@ -50,13 +50,25 @@ const KEPT_REGIONS: usize = 1024;
 
 const _: () = assert!(size_of::<ScanArg>() == 96 && size_of::<Region>() == 24);
 
+/// Told of each run of pages that has memory, and whether that is present: it is in swap otherwise, or where the kernel does not tell
+/// these apart, the pages are marked as guards.
+pub(super) type Found<'a> = &'a mut dyn FnMut(Range<usize>, bool);
+
+/// The bytes of memory that `scan` finds. Guards are left out, but in a process with pages in swap on a kernel that does not tell them
+/// apart. Not for who relies on it: a page may be swapped in or out meanwhile.
+pub(super) fn bytes(scan: impl FnOnce(Found<'_>) -> Result<(), SysError>) -> Result<u64, SysError> {
+    let (mut present, mut others) = (0, 0);
+    scan(&mut |run, is_present| *if is_present { &mut present } else { &mut others } += run.len() as u64)?;
+    Ok(if others > 0 && swaps() { present + others } else { present })
+}
+
 /// Calls `found` with each run of pages of `addresses` that has memory. Opens the process's page map for it.
-pub(super) fn resident(addresses: Range<usize>, found: &mut dyn FnMut(Range<usize>)) -> Result<(), SysError> {
+pub(super) fn resident(addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
     either_way(&open()?, &mut [Region::default(); 64], addresses, found)
 }
 
 /// The same by the call alone.
-pub(super) fn by_call(addresses: Range<usize>, found: &mut dyn FnMut(Range<usize>)) -> Result<(), SysError> {
+pub(super) fn by_call(addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
     scan(&open()?, &mut [Region::default()], &mut addresses.clone(), found)
 }
 
@@ -83,11 +95,19 @@ impl Pagemap {
         addresses: Range<usize>,
         found: &mut dyn FnMut(Range<usize>),
     ) -> Result<(), SysError> {
+        self.runs(addresses, &mut |run, _| found(run))
+    }
+
+    fn runs(&mut self, addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
         let now = generation();
         if now != self.process {
             (self.file, self.process) = (open()?, now);
         }
         either_way(&self.file, &mut self.regions, addresses, found)
+    }
+
+    pub(super) fn resident_bytes(&mut self, addresses: Range<usize>) -> Result<u64, SysError> {
+        bytes(|found| self.runs(addresses, found))
     }
 }
 
@@ -96,7 +116,7 @@ fn either_way(
     pagemap: &File,
     regions: &mut [Region],
     mut addresses: Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
+    found: Found<'_>,
 ) -> Result<(), SysError> {
     // A trial that had no memory or files is no reason not to try here.
     if !matches!(Ability::PageScan.is_there(), Err(Lacking::Refused(error)) if error.is_refusal()) {
@@ -120,41 +140,45 @@ fn scan(
     pagemap: &File,
     regions: &mut [Region],
     left: &mut Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
+    found: Found<'_>,
 ) -> Result<(), SysError> {
-    /// Whether this kernel tells guards from swapped pages.
-    static TELLS_GUARDS: AtomicBool = AtomicBool::new(true);
-    const IN_SWAP: u64 = PAGE_IS_PRESENT | PAGE_IS_SWAPPED;
-    // Relaxed: a hint.
-    if TELLS_GUARDS.load(Ordering::Relaxed) {
-        match scan_for(IN_SWAP, PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, left, found) {
+    /// How often in a row the kernel refused to tell guards from swapped pages.
+    static REFUSED: AtomicU32 = AtomicU32::new(0);
+    // Relaxed, all: a hint. Once may have been a filter.
+    let refused = REFUSED.load(Ordering::Relaxed);
+    if refused < 2 {
+        match scan_without(PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, left, found) {
             Err(SysError { errno: libc::EINVAL, .. }) => {}
-            scanned => return scanned,
+            scanned => {
+                if refused > 0 && scanned.is_ok() {
+                    REFUSED.store(0, Ordering::Relaxed);
+                }
+                return scanned;
+            }
         }
     }
-    let kinds = if swaps() { IN_SWAP } else { PAGE_IS_PRESENT };
-    scan_for(kinds, PAGE_IS_PFNZERO, pagemap, regions, left, found)?;
+    scan_without(PAGE_IS_PFNZERO, pagemap, regions, left, found)?;
     // Only now: a kernel or a filter that refuses the call in both forms says nothing of guards.
-    TELLS_GUARDS.store(false, Ordering::Relaxed);
+    if refused < 2 {
+        REFUSED.store(refused + 1, Ordering::Relaxed);
+    }
     Ok(())
 }
 
-/// Whether pages of this process are swapped out. If none is, pages that count as swapped are guards: so kernels are asked that
-/// do not tell these apart. True if the kernel does not say.
+/// Whether pages of this process are in swap. True if the kernel does not say.
 fn swaps() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let swapped = status.lines().find_map(|line| line.strip_prefix("VmSwap:"));
     swapped.is_none_or(|bytes| bytes.trim() != "0 kB")
 }
 
-/// By the call, pages of these kinds, but not of those.
-fn scan_for(
-    kinds: u64,
+/// By the call, without the pages of some categories.
+fn scan_without(
     without: u64,
     pagemap: &File,
     regions: &mut [Region],
     left: &mut Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
+    found: Found<'_>,
 ) -> Result<(), SysError> {
     while left.start < left.end {
         let mut arg = ScanArg {
@@ -165,8 +189,8 @@ fn scan_for(
             vec_len: regions.len() as u64,
             category_inverted: without,
             category_mask: without,
-            category_anyof_mask: kinds,
-            return_mask: kinds,
+            category_anyof_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
+            return_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
             ..ScanArg::default()
         };
         // SAFETY: the argument is what the call expects; it writes to it, and to at most `vec_len` regions.
@@ -180,22 +204,15 @@ fn scan_for(
         }
         left.start = end;
         for run in runs {
-            found(run.start as usize..run.end as usize);
+            found(run.start as usize..run.end as usize, run.categories & PAGE_IS_PRESENT != 0);
         }
     }
     Ok(())
 }
 
 /// By reading a word for each page. The page of zeros cannot be told from others.
-fn read(
-    pagemap: &File,
-    addresses: Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
-) -> Result<(), SysError> {
-    // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (told from Linux 6.15 on).
-    const SWAPPED: u64 = 1 << 62;
-    let (page, swaps) = (page_bytes(), swaps());
-    let has_memory = |word: u64| word >> 63 != 0 || swaps && word & SWAPPED != 0 && word >> 58 & 1 == 0;
+fn read(pagemap: &File, addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
+    let page = page_bytes();
     let mut words = [0; 8 * 512];
     let mut at = addresses.start;
     while at < addresses.end {
@@ -205,8 +222,10 @@ fn read(
             .read_exact_at(part, (at / page * 8) as u64)
             .map_err(|error| SysError { call: "pread", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
         for (index, word) in part.as_chunks::<8>().0.iter().enumerate() {
-            if has_memory(u64::from_ne_bytes(*word)) {
-                found(at + index * page..at + (index + 1) * page);
+            // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (told from Linux 6.15 on).
+            let word = u64::from_ne_bytes(*word);
+            if word >> 62 != 0 && word >> 58 & 1 == 0 {
+                found(at + index * page..at + (index + 1) * page, word >> 63 != 0);
             }
         }
         at += pages * page;
@@ -220,9 +239,9 @@ mod tests {
     use crate::Reservation;
 
     /// Bytes of all runs.
-    fn sum(by: impl FnOnce(&mut dyn FnMut(Range<usize>)) -> Result<(), SysError>) -> usize {
+    fn sum(by: impl FnOnce(Found<'_>) -> Result<(), SysError>) -> usize {
         let mut bytes = 0;
-        by(&mut |run| bytes += run.len()).unwrap();
+        by(&mut |run, _| bytes += run.len()).unwrap();
         bytes
     }
 
@@ -264,7 +283,7 @@ mod tests {
         let all = first..first + 399 * page;
         let mut kept = Pagemap::open().unwrap();
         for _ in 0..2 {
-            assert_eq!(sum(|found| kept.resident(all.clone(), found)), 133 * page);
+            assert_eq!(sum(|found| kept.runs(all.clone(), found)), 133 * page);
         }
     }
 }

@@ -77,6 +77,10 @@ pub(super) fn resident(
     Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
 }
 
+pub(super) fn resident_bytes(_start: NonNull<u8>, _len: usize) -> Result<u64, SysError> {
+    Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
+}
+
 /// # Safety
 /// The range is part of a reservation, and nobody writes to it.
 pub(super) unsafe fn make_executable(_start: NonNull<u8>, _len: usize) -> Result<(), SysError> {
@@ -109,6 +113,10 @@ impl Pagemap {
         _addresses: Range<usize>,
         _found: &mut dyn FnMut(Range<usize>),
     ) -> Result<(), SysError> {
+        Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
+    }
+
+    pub(super) fn resident_bytes(&mut self, _addresses: Range<usize>) -> Result<u64, SysError> {
         Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
     }
 }

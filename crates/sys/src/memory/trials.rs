@@ -57,7 +57,7 @@ pub(crate) fn try_page_scan() -> Result<(), Lacking> {
     // SAFETY: the page is this function's, and committed.
     unsafe { page.base.as_ptr().write_volatile(1) };
     let mut found = 0;
-    page_scan::by_call(first..first + page.len_bytes, &mut |run| found += run.len())?;
+    page_scan::by_call(first..first + page.len_bytes, &mut |run, _| found += run.len())?;
     if found == page.len_bytes { Ok(()) } else { Err(Lacking::Ignored { call: "PAGEMAP_SCAN" }) }
 }
 
