@@ -4,6 +4,7 @@ use freehold_sys::{PageScan, Reservation, SysError, page_bytes};
 use std::alloc::{GlobalAlloc, Layout};
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::{self, NonNull};
+use std::sync::{Mutex, PoisonError};
 
 /// What a block is aligned to, as `malloc` aligns.
 const ALIGN: usize = 16;
@@ -162,30 +163,51 @@ impl DerefMut for Pages {
 }
 
 /// The calls of [`poke`] and [`peek`].
-pub const POKES: [libc::c_long; 3] =
-    [libc::SYS_getpid, libc::SYS_process_vm_writev, libc::SYS_process_vm_readv];
+pub const POKES: [libc::c_long; 3] = [libc::SYS_pipe2, libc::SYS_read, libc::SYS_write];
+
+/// Moves a byte from one address to another through a pipe: the kernel, or an emulator, says `EFAULT` where a thread would fault.
+/// `None` if it does; the byte is not moved then.
+fn through_pipe(from: *const u8, to: *mut u8) -> Option<()> {
+    static PIPE: Mutex<Option<[libc::c_int; 2]>> = Mutex::new(None);
+    let mut pipe = PIPE.lock().unwrap_or_else(PoisonError::into_inner);
+    let [read, write] = match *pipe {
+        Some(ends) => ends,
+        None => {
+            let mut ends = [0; 2];
+            // SAFETY: the call writes two numbers.
+            let failed = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) };
+            (failed == 0).then_some(*pipe.insert(ends))?
+        }
+    };
+    // SAFETY: the callers say of what they move; the calls fail for what is not readable, or writable.
+    let moved = unsafe {
+        libc::write(write, from.cast(), 1) == 1 && {
+            let moved = libc::read(read, to.cast(), 1) == 1;
+            if !moved {
+                // What was not moved must not wait for the next.
+                let mut rest = 0_u8;
+                libc::read(read, (&raw mut rest).cast(), 1);
+            }
+            moved
+        }
+    };
+    moved.then_some(())
+}
 
 /// Has the kernel write a byte of this process. False where a thread that did it would fault.
 ///
 /// As a write to `/proc/self/mem`, it is not of the language: who calls it holds the byte, or knows that it cannot be written.
 #[must_use]
 pub fn poke(at: NonNull<u8>, value: u8) -> bool {
-    let local = libc::iovec { iov_base: (&raw const value).cast_mut().cast(), iov_len: 1 };
-    let remote = libc::iovec { iov_base: at.as_ptr().cast(), iov_len: 1 };
-    // SAFETY: the caller holds the byte; the call fails for what is not writable.
-    unsafe { libc::process_vm_writev(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) == 1 }
+    through_pipe(&raw const value, at.as_ptr()).is_some()
 }
 
 /// Has the kernel read a byte of this process. `None` where a thread that did it would fault.
 #[must_use]
 pub fn peek(at: NonNull<u8>) -> Option<u8> {
     let mut value = 0_u8;
-    let local = libc::iovec { iov_base: (&raw mut value).cast(), iov_len: 1 };
-    let remote = libc::iovec { iov_base: at.as_ptr().cast(), iov_len: 1 };
-    // SAFETY: the call writes to the value alone; it fails for what is not readable.
-    let read =
-        unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
-    (read == 1).then_some(value)
+    through_pipe(at.as_ptr(), &raw mut value)?;
+    Some(value)
 }
 
 #[cfg(test)]
