@@ -5,9 +5,11 @@
 use freehold_harness::memory::{peek, poke};
 use freehold_harness::supervisor::{answered, is_possible};
 use freehold_harness::systems::{Refusable, System, prepare_refusals, pretend, refuse};
+use freehold_maple::MapleTree;
+use freehold_maple::maple_tree::WriteError;
 use freehold_sys::{Ability, Guard, PageScan, Reservation, page_bytes};
 use std::ptr::NonNull;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, mpsc};
 
 /// One test at a time: each refuses calls, and the process has one count of what is refused.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -106,5 +108,46 @@ fn guards_count_nothing_on_kernels_whose_scan_does_not_tell_them() {
             assert_eq!(memory.resident_bytes(bytes(0..1000)), Ok(bytes(0..pages).end as u64));
         }
         assert!(answered() > before, "the kernel was taken for an older one");
+    });
+}
+
+/// A thread that has read once and is idle may still have its stamp on its way: nothing comes back before it tells otherwise.
+#[test]
+fn stores_that_an_idle_reader_holds_up_name_the_call_and_go_on_once_it_reads() {
+    on_thread(|| {
+        prepare_refusals(refusable("membarrier"), libc::EPERM).unwrap();
+        let map: &'static MapleTree<Arc<u64>> = Box::leak(Box::default());
+        map.store(0..=99, Arc::new(0)).unwrap();
+        let (read, asked) = mpsc::channel::<()>();
+        let (done, has_read) = mpsc::channel();
+        std::thread::spawn(move || {
+            while asked.recv().is_ok() {
+                done.send(map.get_owned(7).is_some()).unwrap();
+            }
+        });
+        let idle_reads = || {
+            read.send(()).unwrap();
+            assert!(has_read.recv().unwrap());
+        };
+        idle_reads();
+        let store = |number: u64| {
+            map.store(number % 100..=number % 100, Arc::new(number)).map_err(|rejected| rejected.cause)
+        };
+        refuse(u32::MAX);
+        let refused =
+            (0..100_000).find_map(|number| store(number).err()).expect("nobody knows whether it reads");
+        assert!(
+            matches!(refused, WriteError::NoGracePeriod(error) if error.errno == libc::EPERM),
+            "{refused}"
+        );
+        let text = refused.to_string();
+        assert!(
+            text.contains("membarrier: Operation not permitted") && text.contains("use_fences"),
+            "{text}"
+        );
+        // The first guard takes the flag, and leaves it behind.
+        idle_reads();
+        (0..100_000).for_each(|number| store(number).unwrap());
+        map.validate().unwrap();
     });
 }

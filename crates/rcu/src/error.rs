@@ -30,7 +30,7 @@ pub enum BacklogError {
     /// There is no memory for the records.
     OutOfMemory,
     /// The system refused a barrier that it granted before, as a filter does that was installed later. Nothing is given back until it
-    /// grants one, or until every thread and [`Reader`](crate::Reader) that has read has done so again twice, or has ended.
+    /// grants one, or until every thread and [`Reader`](crate::Reader) that has read has read once more, or has ended.
     /// [`Domain::use_fences`](crate::Domain::use_fences), called before the filter is installed, avoids it.
     Barrier(SysError),
 }

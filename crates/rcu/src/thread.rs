@@ -117,6 +117,14 @@ pub fn synchronize() -> Result<(), SynchronizeError> {
     Domain::global().synchronize()
 }
 
+/// Has readers of the global domain fence from now on: what a program calls before it starts threads and installs a filter that refuses
+/// `membarrier`.
+///
+/// Cost: as [`Domain::use_fences`].
+pub fn use_fences() {
+    Domain::global().use_fences();
+}
+
 /// Whether this thread holds a guard of the global domain.
 pub(crate) fn is_reading() -> bool {
     SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
