@@ -4,7 +4,10 @@
 //! a program at its start, the fields of restartable sequences, cannot be taken away: they stay those of this one.
 
 use crate::supervisor::{Answer, Call, supervise};
-use freehold_sys::SysError;
+use crate::threads::Thread;
+use freehold_sys::{SysError, topology};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Advices of `madvise`.
@@ -16,6 +19,7 @@ const GUARD_REMOVE: u64 = 103;
 /// Commands of `membarrier`, and of `prctl`, and the request of `ioctl` that scans page maps.
 const QUERY: u64 = 0;
 const QUERIED: i64 = 0x7f;
+const PRIVATE_EXPEDITED: u64 = 1 << 3;
 const PRIVATE_EXPEDITED_RSEQ: u64 = 1 << 7;
 const REGISTER_RSEQ: u64 = 1 << 8;
 const SET_VMA: u64 = 0x5356_4d41;
@@ -41,11 +45,17 @@ pub enum System {
     },
     /// `/proc` and `/sys` are absent.
     NoFiles,
+    /// The C library registers no restartable sequences.
+    NoSequences,
+    /// One CPU is allowed.
+    OneCpu,
+    /// The user is nobody, whom no file of the kernel is for that is not for all.
+    Nobody,
 }
 
 impl System {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Here,
         Self::Linux(5, 4),
         Self::Linux(5, 10),
@@ -58,6 +68,9 @@ impl System {
         Self::Qemu { ignores_dontneed: false },
         Self::Qemu { ignores_dontneed: true },
         Self::NoFiles,
+        Self::NoSequences,
+        Self::OneCpu,
+        Self::Nobody,
     ];
 
     /// Its name in tables and on command lines.
@@ -70,6 +83,9 @@ impl System {
             Self::Qemu { ignores_dontneed: false } => "qemu-user".to_owned(),
             Self::Qemu { ignores_dontneed: true } => "qemu-user-old".to_owned(),
             Self::NoFiles => "no-proc-no-sys".to_owned(),
+            Self::NoSequences => "no-rseq".to_owned(),
+            Self::OneCpu => "one-cpu".to_owned(),
+            Self::Nobody => "nobody".to_owned(),
         }
     }
 
@@ -79,11 +95,21 @@ impl System {
         self != Self::Qemu { ignores_dontneed: true }
     }
 
+    /// What of it a process has from its start. [`pretend`] does the rest.
+    pub fn prepare(self, command: &mut Command) {
+        const NOBODY: u32 = 65_534;
+        match self {
+            Self::NoSequences => drop(command.env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")),
+            Self::Nobody => drop(command.uid(NOBODY).gid(NOBODY)),
+            _ => {}
+        }
+    }
+
     /// Its answer to a call.
     #[must_use]
     pub fn answer(self, call: &Call) -> Answer {
         match self {
-            Self::Here => Answer::Kernel,
+            Self::Here | Self::NoSequences | Self::OneCpu | Self::Nobody => Answer::Kernel,
             Self::Linux(major, minor) => before(call, (major, minor)),
             Self::Gvisor => match call.number {
                 libc::SYS_openat if call.starts_with(1, "/proc/self/pagemap") => Answer::Error(libc::ENOENT),
@@ -143,7 +169,7 @@ pub struct Refusable {
 
 impl Refusable {
     /// All of them. Those of the allocator and of threads are not refused: no program lives without.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::of("mmap", libc::SYS_mmap, |call| call.args[3] as i32 & libc::MAP_NORESERVE != 0),
         Self::of("munmap", libc::SYS_munmap, |_| true),
         Self::of("mprotect", libc::SYS_mprotect, |_| true),
@@ -154,6 +180,7 @@ impl Refusable {
         Self::of("openat", libc::SYS_openat, |_| true),
         Self::of("ioctl", libc::SYS_ioctl, |_| true),
         Self::of("membarrier", libc::SYS_membarrier, |_| true),
+        Self::of("membarrier issue", libc::SYS_membarrier, |call| call.args[0] == PRIVATE_EXPEDITED),
     ];
 
     const fn of(name: &'static str, number: libc::c_long, is_ours: fn(&Call) -> bool) -> Self {
@@ -177,13 +204,19 @@ const ANSWERED: [libc::c_long; 9] = [
 /// Calls that are still to be refused; `u32::MAX` for all.
 static TO_REFUSE: AtomicU32 = AtomicU32::new(0);
 
-/// Takes this system for another from now on, for this thread and those that it makes. For itself it is taken without a supervisor.
+/// Takes this system for another from now on, for this thread and those that it makes. Where answers to calls are those of this
+/// one, without a supervisor.
 ///
 /// # Errors
 /// As [`supervise`].
 pub fn pretend(system: System) -> Result<(), SysError> {
-    if system == System::Here {
-        return Ok(());
+    match system {
+        System::Here | System::NoSequences | System::Nobody => return Ok(()),
+        System::OneCpu => {
+            let cpu = topology::online_cpus().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
+            return Thread::current().move_to(cpu);
+        }
+        _ => {}
     }
     let mut calls = [0; ANSWERED.len() + 1];
     calls[..ANSWERED.len()].copy_from_slice(&ANSWERED);

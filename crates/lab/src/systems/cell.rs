@@ -3,7 +3,7 @@
 //! ```text
 //!   make | round 0 | round 1 | round 2        each round: the requests that were served, contents checked
 //!   another system's answers throughout, or no calls but those that the crate's documentation lists
-//!   always: refused throughout; late: from round 1 on; while: in round 1; once: the first call of round 1
+//!   always: refused throughout; late: from round 1 on; while: in round 1; once: the first call of round 1; first: that of all
 //! ```
 
 use super::types::{TYPES, Type};
@@ -26,12 +26,19 @@ pub enum When {
     While,
     /// The first call of the second round.
     Once,
+    /// The first call of all. Where that makes it fail, it is made again.
+    First,
 }
 
 impl When {
     /// All of them, by their names.
-    pub const ALL: [(Self, &'static str); 4] =
-        [(Self::Always, "always"), (Self::Late, "late"), (Self::While, "while"), (Self::Once, "once")];
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Always, "always"),
+        (Self::Late, "late"),
+        (Self::While, "while"),
+        (Self::Once, "once"),
+        (Self::First, "first"),
+    ];
 }
 
 /// Numbers of errors by which calls are refused: `ENOSYS`, `EPERM`, `EINVAL`.
@@ -109,10 +116,13 @@ pub fn run(name: &str, under: Under) -> anyhow::Result<String> {
             when = Some(at);
         }
     }
-    if when == Some(When::Always) {
-        refuse(u32::MAX);
+    match when {
+        Some(When::Always) => refuse(u32::MAX),
+        Some(When::First) => refuse(1),
+        _ => {}
     }
-    let mut running = match make() {
+    let made = make().or_else(|reason| if when == Some(When::First) { make() } else { Err(reason) });
+    let mut running = match made {
         Ok(running) => running,
         Err(reason) => return Ok(format!("0 0 0 {} {reason}", answered())),
     };

@@ -47,12 +47,20 @@ fn rows() -> Vec<Row> {
 /// What a process of a cell said.
 type Said = Result<Served, String>;
 
-/// Runs a cell in a process of its own.
-fn spawn(program: &Path, name: &str, under: Under) -> Said {
+/// A process of its own for a cell.
+fn command(program: &Path, name: &str, under: Under) -> Command {
     let mut command = Command::new(program);
     // One arena: others take their memory by calls that are refused here.
     command.args([CELL, name, &under.to_string()]).env("MALLOC_ARENA_MAX", "1").stdin(Stdio::null());
-    let output = command.output().map_err(|error| error.to_string())?;
+    if let Under::System(system) = under {
+        system.prepare(&mut command);
+    }
+    command
+}
+
+/// Runs a cell.
+fn spawn(program: &Path, name: &str, under: Under) -> Said {
+    let output = command(program, name, under).output().map_err(|error| error.to_string())?;
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
         return Err(format!("{}: {}", output.status, err.lines().next().unwrap_or_default()));
@@ -72,6 +80,8 @@ fn judge(under: Under, (served, answered): Served, whole: [u64; 3]) -> (String, 
         Under::Exactly => (shown(2), served == whole),
         Under::Refused(..) if answered == 0 => ("-".to_owned(), served == whole),
         Under::Refused(_, _, When::Always | When::Late) => (shown(2), true),
+        // Abilities that were refused at their trial have their fallback for good.
+        Under::Refused(_, _, When::First) => (shown(2), served[1..] == whole[1..]),
         Under::Refused(_, _, When::While | When::Once) => (shown(1), served[2] == whole[2]),
     }
 }
@@ -88,7 +98,14 @@ pub fn table(program: &Path) -> anyhow::Result<(String, bool)> {
     let here = TYPES.iter().map(|entry| spawn(program, entry.name, Under::System(System::Here)));
     let here: Vec<Served> =
         here.collect::<Result<_, _>>().map_err(|error| anyhow::anyhow!("as it is: {error}"))?;
-    let rows = rows();
+    let mut rows = rows();
+    let mut not_run = String::new();
+    // Only root becomes nobody, and only if that one may run the program.
+    let nobody = command(program, TYPES[0].name, Under::System(System::Nobody)).output();
+    if let Err(error) = nobody {
+        rows.retain(|row| row.name != System::Nobody.name());
+        not_run = format!("not run: {}: {error}\n", System::Nobody.name());
+    }
     let of_row = |(row, of): (usize, &Row)| {
         let cell = move |under| (0..TYPES.len()).map(move |column| (row, column, under));
         of.under.clone().into_iter().flat_map(cell).collect::<Vec<_>>()
@@ -115,7 +132,7 @@ pub fn table(program: &Path) -> anyhow::Result<(String, bool)> {
             }
         }
     }
-    Ok((lines(&rows, &shown) + &failures, !failures.is_empty()))
+    Ok((lines(&rows, &shown) + &not_run + &failures, !failures.is_empty()))
 }
 
 /// What a cell shows that is wrong.
@@ -154,13 +171,13 @@ fn all(program: &Path, cells: &[(usize, usize, Under)]) -> Vec<Said> {
 }
 
 fn lines(rows: &[Row], shown: &[Vec<String>]) -> String {
-    let mut text = format!("{:<23}", "");
+    let mut text = format!("{:<25}", "");
     TYPES.iter().for_each(|entry| text.push_str(&format!("{:>12}", entry.name)));
     text.push('\n');
     // What no type calls in its rounds is no row.
     let asked = |cells: &&Vec<String>| cells.iter().any(|cell| cell != "-");
     for (row, cells) in rows.iter().zip(shown).filter(|(_, cells)| asked(cells)) {
-        text.push_str(&format!("{:<23}", row.name));
+        text.push_str(&format!("{:<25}", row.name));
         cells.iter().for_each(|cell| text.push_str(&format!("{cell:>12}")));
         text.push('\n');
     }

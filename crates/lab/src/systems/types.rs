@@ -66,6 +66,22 @@ fn reader(read: impl Fn() + Send + 'static) {
     });
 }
 
+/// How long a round waits in all for readers to have a turn.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Tries what readers may hold up until it succeeds, or patience is at its end.
+fn patiently<T, E>(patience: &mut Duration, mut change: impl FnMut() -> Result<T, E>) -> Option<T> {
+    let pause = Duration::from_millis(1);
+    loop {
+        match (change(), patience.checked_sub(pause)) {
+            (Ok(done), _) => return Some(done),
+            (Err(_), None) => return None,
+            (Err(_), Some(left)) => *patience = left,
+        }
+        std::thread::sleep(pause);
+    }
+}
+
 fn shared_space() -> Result<Running, String> {
     let span = Span::from_size(0, SPACE_BYTES).ok_or("no span")?;
     let space = SharedSpace::new(span, Align::PAGE, Placement::Lowest).map_err(say)?;
@@ -73,9 +89,10 @@ fn shared_space() -> Result<Running, String> {
     reader(|| drop(space.region_at(0)));
     let mut live: VecDeque<(Span, u64)> = VecDeque::new();
     Ok(Box::new(move || {
-        let mut served = 0;
+        let (mut served, mut patience) = (0, PATIENCE);
         for number in 0..CHANGES {
-            if let Ok(span) = space.alloc(&Request::new(PAGE * (1 + number % 7)), Arc::new(number)) {
+            let request = Request::new(PAGE * (1 + number % 7));
+            if let Some(span) = patiently(&mut patience, || space.alloc(&request, Arc::new(number))) {
                 live.push_back((span, number));
                 served += 1;
             }
@@ -83,7 +100,7 @@ fn shared_space() -> Result<Running, String> {
                 let Some(&(span, number)) = live.front() else { break };
                 let found = space.region_at(span.last()).map(|(span, value)| (span, *value));
                 check(found == Some((span, number)), || format!("{span} is {found:?}, not {number}"))?;
-                if space.free(span.first()).is_err() {
+                if patiently(&mut patience, || space.free(span.first())).is_none() {
                     break;
                 }
                 live.pop_front();
@@ -125,15 +142,15 @@ fn maple_tree() -> Result<Running, String> {
     reader(|| drop(map.get_owned(3)));
     let mut model = [None; 100];
     Ok(Box::new(move || {
-        let mut served = 0;
+        let (mut served, mut patience) = (0, PATIENCE);
         for number in 0..CHANGES {
             let at = number * 7 % 100;
-            let changed = if number % 3 == 0 {
-                map.erase(at).is_ok().then_some(None)
-            } else {
-                map.store(at..=at, Arc::new(number)).is_ok().then_some(Some(number))
+            let value = (number % 3 > 0).then_some(number);
+            let change = || match value {
+                None => map.erase(at).map(drop),
+                Some(number) => map.store(at..=at, Arc::new(number)).map_err(|rejected| rejected.cause),
             };
-            if let Some(value) = changed {
+            if patiently(&mut patience, change).is_some() {
                 model[at as usize] = value;
                 served += 1;
             }
