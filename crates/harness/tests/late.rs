@@ -53,6 +53,12 @@ fn guards_are_made_in_the_other_way_and_both_ways_are_undone() {
             let late = unsafe { memory.guard(bytes(1..2)) }.unwrap();
             assert_eq!(late, Guard::Protected);
             assert!((0..2).all(|number| !poke(page(&memory, number), 1)) && poke(page(&memory, 2), 1));
+            // What was made in the other way can be undone in it; a mark cannot.
+            memory.unguard(bytes(1..2), late).unwrap();
+            assert_eq!(peek(page(&memory, 1)), Some(0));
+            if early == Guard::Marked {
+                assert_eq!(memory.unguard(bytes(0..1), late).map_err(|error| error.errno), Err(errno));
+            }
             refuse(0);
             memory.unguard(bytes(0..2), late).unwrap();
             assert!((0..2).all(|number| peek(page(&memory, number)) == Some(0)), "zero, {early:?}, {errno}");

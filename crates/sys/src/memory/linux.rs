@@ -1,6 +1,6 @@
 //! Memory by Linux's calls.
 
-use super::{Guard, page_scan};
+use super::{Guard, page_scan, trials};
 use crate::SysError;
 use crate::abilities::{Ability, Lacking};
 use std::ffi::CStr;
@@ -159,16 +159,20 @@ unsafe fn zero(start: NonNull<u8>, len: usize) {
 /// # Safety
 /// The range is part of a reservation.
 pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Result<(), SysError> {
-    // SAFETY: as the caller says, for both.
+    let may_be_marked = guard == Guard::Marked || MARKED.load(Ordering::Relaxed);
+    let may_be_protected = guard == Guard::Protected || PROTECTED.load(Ordering::Relaxed);
+    // SAFETY: as the caller says, for all of it.
     unsafe {
-        if guard == Guard::Marked || MARKED.load(Ordering::Relaxed) {
-            advise(start, len, MADV_GUARD_REMOVE)?;
-        }
-        if guard == Guard::Protected || PROTECTED.load(Ordering::Relaxed) {
+        let unmarked = if may_be_marked { advise(start, len, MADV_GUARD_REMOVE) } else { Ok(()) };
+        if may_be_protected || unmarked.is_err() {
             commit(start, len)?;
         }
+        match unmarked {
+            // A filter forbids it, which is no matter where there are no marks.
+            Err(error) if error.is_refusal() && trials::is_unmarked(start, len) => Ok(()),
+            unmarked => unmarked,
+        }
     }
-    Ok(())
 }
 
 /// # Safety

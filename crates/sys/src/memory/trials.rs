@@ -3,7 +3,7 @@
 use super::{Reservation, linux, page_bytes, page_scan};
 use crate::SysError;
 use crate::abilities::Lacking;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 /// A committed page that nobody else knows. Tests that make calls fail do not count those of trials.
 fn scratch() -> Result<Reservation, SysError> {
@@ -14,13 +14,19 @@ fn scratch() -> Result<Reservation, SysError> {
     Ok(memory)
 }
 
-/// Whether the kernel fails to write to a page, as a thread would by a signal. It is asked to write the mask of blocked signals
-/// there, which it changes in nothing: the one call for it that no filter forbids.
-fn faults(page: &Reservation) -> Result<bool, SysError> {
-    const MASK_BYTES: usize = 8;
-    let (at, new) = (page.base.as_ptr(), ptr::null::<u8>());
-    // SAFETY: it writes eight bytes of the page, if anything.
-    let done = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_BLOCK, new, at, MASK_BYTES) };
+/// Bytes that a trial may write.
+const MASK_BYTES: usize = 8;
+
+/// Whether the kernel fails to write there, as a thread would by a signal. It is asked to write the mask of blocked signals, which it
+/// changes in nothing: the one call for it that no filter forbids.
+///
+/// # Safety
+/// Eight bytes from there on are of a mapping of this process, and nobody uses them, if they can be written to at all.
+pub(super) unsafe fn faults(at: NonNull<u8>) -> Result<bool, SysError> {
+    let new = ptr::null::<u8>();
+    // SAFETY: it writes eight bytes, if anything, which nobody uses.
+    let done =
+        unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_BLOCK, new, at.as_ptr(), MASK_BYTES) };
     match SysError::last("rt_sigprocmask") {
         _ if done == 0 => Ok(false),
         SysError { errno: libc::EFAULT, .. } => Ok(true),
@@ -28,12 +34,31 @@ fn faults(page: &Reservation) -> Result<bool, SysError> {
     }
 }
 
+/// Whether no page of a range is marked as a guard. Those that are not are zero afterwards as before.
+///
+/// # Safety
+/// The range is part of a reservation, whole pages, readable and writable but for such marks, zero, and nobody uses it.
+pub(super) unsafe fn is_unmarked(start: NonNull<u8>, len: usize) -> bool {
+    (0..len).step_by(page_bytes()).all(|at| {
+        // SAFETY: the page is of the range; it is written to only if the kernel could.
+        unsafe {
+            let page = start.add(at);
+            let is_usable = faults(page) == Ok(false);
+            if is_usable {
+                page.write_bytes(0, MASK_BYTES);
+            }
+            is_usable
+        }
+    })
+}
+
 /// Marks the page, and has the kernel write there.
 pub(crate) fn try_guard_marks() -> Result<(), Lacking> {
     let page = scratch()?;
     // SAFETY: the page is this function's.
     unsafe { linux::mark(page.base, page.len_bytes) }?;
-    if faults(&page)? { Ok(()) } else { Err(Lacking::Ignored { call: "madvise" }) }
+    // SAFETY: as above.
+    if unsafe { faults(page.base) }? { Ok(()) } else { Err(Lacking::Ignored { call: "madvise" }) }
 }
 
 /// Writes to the page, gives it back, and reads.
