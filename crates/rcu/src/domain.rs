@@ -19,7 +19,7 @@ pub struct Domain {
     /// writers, read by each guard.
     pub(crate) epoch: AtomicU64,
     /// Set before the first slot is handed out; constant afterwards.
-    barrier: OnceLock<Barrier>,
+    pub(crate) barrier: OnceLock<Barrier>,
     pub(crate) slots: Slots,
     /// Held while a slot is taken, and while the epoch gets its flag.
     pub(crate) registration: Mutex<()>,
@@ -84,11 +84,6 @@ impl Domain {
     #[inline]
     pub(crate) fn barrier(&self) -> Barrier {
         *fork::get_or_init(&self.barrier, Barrier::new)
-    }
-
-    /// This barrier, unless there is one already.
-    pub(crate) fn set_barrier(&self, barrier: Barrier) -> Barrier {
-        *fork::get_or_init(&self.barrier, || barrier)
     }
 
     /// A slot for `owner`, who ends it.

@@ -27,7 +27,7 @@ use crate::atomic::{Ordering, fence, lock};
 use crate::barrier::{Barrier, Mode};
 use crate::domain::Domain;
 use crate::slot::FENCES;
-use freehold_sys::SysError;
+use freehold_sys::{SysError, fork};
 
 impl Domain {
     /// Has readers fence from now on, so that nothing depends on `membarrier`. To be called before a filter that refuses it is
@@ -39,7 +39,7 @@ impl Domain {
     ///
     /// Cost: constant; a lock.
     pub fn use_fences(&self) {
-        if self.set_barrier(Barrier::Fences).mode() == Mode::Membarrier {
+        if fork::get_or_init(&self.barrier, || Barrier::Fences).mode() == Mode::Membarrier {
             self.flag();
         }
     }

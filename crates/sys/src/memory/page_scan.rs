@@ -145,23 +145,19 @@ fn scan(
     /// How often in a row the kernel refused to tell guards from swapped pages.
     static REFUSED: AtomicU32 = AtomicU32::new(0);
     // Relaxed, all: a hint. Once may have been a filter.
-    let refused = REFUSED.load(Ordering::Relaxed);
-    if refused < 2 {
+    let asks = REFUSED.load(Ordering::Relaxed) < 2;
+    if asks {
         match scan_without(PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, left, found) {
             Err(SysError { errno: libc::EINVAL, .. }) => {}
             scanned => {
-                if refused > 0 && scanned.is_ok() {
-                    REFUSED.store(0, Ordering::Relaxed);
-                }
+                REFUSED.store(0, Ordering::Relaxed);
                 return scanned;
             }
         }
     }
     scan_without(PAGE_IS_PFNZERO, pagemap, regions, left, found)?;
     // Only now: a kernel or a filter that refuses the call in both forms says nothing of guards.
-    if refused < 2 {
-        REFUSED.store(refused + 1, Ordering::Relaxed);
-    }
+    REFUSED.fetch_add(u32::from(asks), Ordering::Relaxed);
     Ok(())
 }
 
