@@ -176,7 +176,20 @@ pub(crate) enum Command {
         file: PathBuf,
     },
     /// Say what this machine offers to engines on real memory, and what falls back to what.
-    Doctor,
+    Doctor {
+        /// Run every type as other systems would have it instead: older kernels, gVisor, emulators, filters that refuse calls. A table
+        /// says how much of what is asked for is served; contents are checked.
+        #[arg(long)]
+        systems: bool,
+    },
+    /// Run a type under the answers of another system, as `doctor --systems` does.
+    #[command(hide = true)]
+    RunUnder {
+        /// The type.
+        name: String,
+        /// The system, or a call that is refused, the number of the error, and when.
+        under: String,
+    },
     /// Print completions for a shell.
     Completions {
         /// The shell.

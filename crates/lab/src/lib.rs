@@ -31,6 +31,8 @@ pub mod run;
 #[cfg(feature = "program")]
 pub mod study;
 #[cfg(feature = "program")]
+pub mod systems;
+#[cfg(feature = "program")]
 pub mod verify;
 #[cfg(feature = "program")]
 pub mod view;

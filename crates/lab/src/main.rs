@@ -10,17 +10,34 @@ use freehold_lab::Progress;
 use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::{Failure, usage};
 use freehold_lab::record::{Document, Environment, Results, read};
-use freehold_lab::{concurrent, run, study, view};
+use freehold_lab::{concurrent, run, study, systems, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// As the standard library says it of a panic.
+const PANICKED: u8 = 101;
 /// Something failed or differs.
 const FAILED: u8 = 1;
 /// Where pages go, under the build folder of the repository, where the program is started.
 const PAGES: &str = "target/freehold";
 
+/// Bytes of the stack that commands run on.
+const STACK: usize = 8 << 20;
+
+/// Runs on a thread with a stack of its own, since the first one's may be limited to less than commands need; or here, where
+/// there can be no thread.
 fn main() -> ExitCode {
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(with_stack);
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        // The panic has said its message.
+        Ok(Err(_)) => ExitCode::from(PANICKED),
+        Err(_) => with_stack(),
+    }
+}
+
+fn with_stack() -> ExitCode {
     let cli = Cli::parse();
     match run_command(&cli) {
         Ok(false) => ExitCode::SUCCESS,
@@ -57,9 +74,20 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
             let bytes = concurrent::measure_resident(workload, engine)?;
             return print(bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>().as_bytes());
         }
-        Command::Doctor => {
-            let form = if cli.common.json { commands::doctor::json } else { commands::doctor::text };
-            return print(form(&commands::doctor::run()).as_bytes());
+        Command::RunUnder { name, under } => {
+            return print(format!("{}\n", systems::run(name, under.parse()?)?).as_bytes());
+        }
+        Command::Doctor { systems: true } => {
+            let (text, failed) = systems::table(&std::env::current_exe()?)?;
+            return print(text.as_bytes()).map(|_| failed);
+        }
+        Command::Doctor { systems: false } => {
+            use commands::doctor::{checks, json, text};
+            if cli.common.json {
+                return print(json(&checks().collect::<Vec<_>>()).as_bytes());
+            }
+            // Each is told at once: a later one may take long, or end the program.
+            return checks().try_fold(false, |_, check| print(text(&check).as_bytes()));
         }
         Command::Completions { shell } => {
             let mut text = Vec::new();

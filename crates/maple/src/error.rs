@@ -1,5 +1,7 @@
 //! What can be wrong with a request, an enum for each question.
 
+#[cfg(feature = "std")]
+use freehold_rcu::SysError;
 use freehold_units::{EmptyRange, Span, error_messages};
 
 /// Why a value was not stored.
@@ -49,8 +51,9 @@ pub enum WriteError {
         /// The most that may wait.
         limit: usize,
     },
-    /// The kernel refuses the barrier that tells when readers have left.
-    NoGracePeriod,
+    /// The system refuses the barrier that tells when readers have left, as a filter that was installed after the first use, and of some
+    /// thread nobody knows whether it reads. [`use_fences`](crate::maple_tree::use_fences) before the filter is installed avoids it.
+    NoGracePeriod(SysError),
     /// This thread has a transaction of the map open, for which the store would wait for ever.
     InTransaction,
     /// No memory for another node, or for the list of what waits for readers.
@@ -62,7 +65,7 @@ error_messages! { WriteError + OutOfMemory {
     Self::EmptyRange => "{}", EmptyRange;
     Self::Occupied(span) => "{span} is occupied";
     Self::Full { held, limit } => "readers hold back {held} of at most {limit} nodes and values";
-    Self::NoGracePeriod => "the kernel refuses the barrier that tells when readers have left";
+    Self::NoGracePeriod(error) => "{}", freehold_rcu::BacklogError::Barrier(*error);
     Self::InTransaction => "this thread has a transaction of the map open: commit or drop it first";
 } }
 
@@ -72,8 +75,9 @@ impl From<freehold_rcu::BacklogError> for WriteError {
         use freehold_rcu::BacklogError;
         match error {
             BacklogError::Full { held, limit } => Self::Full { held, limit },
-            BacklogError::OutOfMemory => Self::OutOfMemory,
-            _ => Self::NoGracePeriod,
+            BacklogError::Barrier(error) => Self::NoGracePeriod(error),
+            // The only other one.
+            _ => Self::OutOfMemory,
         }
     }
 }

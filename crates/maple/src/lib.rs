@@ -99,6 +99,7 @@ pub mod maple_tree {
     pub use crate::shared::{
         Entries, Gaps, MapleTree, OwnedReading, Reading, Reclaimed, Snapshot, Transaction,
     };
+    pub use freehold_rcu::{SysError, use_fences};
 }
 
 /// The map of words: what its iterators, cursors and entries are called.

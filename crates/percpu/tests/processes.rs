@@ -18,6 +18,7 @@ fn alone(test: &str, prepare: impl FnOnce(&mut Command)) {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("1 passed"), "{text}");
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn counts_where_addresses_are_limited() {
     limit_addresses(128 << 10);
     // Nothing is lost, nothing panics, and the next add tries again.
     let refused = HITS.prepare().unwrap_err();
-    assert!(matches!(refused, HeapError::System(error) if error.is_out_of_memory()), "{refused}");
+    assert!(matches!(refused, HeapError::Reserve { error, .. } if error.is_out_of_memory()), "{refused}");
     HITS.add(7);
     DEPTH.add(-3);
     SIZES.record(100);
@@ -76,9 +77,42 @@ fn counts_where_addresses_are_limited() {
     SIZES.record(100);
     assert_eq!((HITS.get(), DEPTH.get(), SIZES.snapshot().count(), SIZES.missed()), (6, -2, 1, 1));
     HITS.prepare().unwrap();
+    let capacity = PerCpuHeap::global().unwrap().stats().capacity_bytes;
+    assert!(
+        (1 << 18..=2 << 20).contains(&capacity),
+        "{capacity} bytes are a sixteenth for each CPU and two more, or the least"
+    );
     limit_addresses(1 << 40);
     HITS.add(1);
     assert_eq!(HITS.get(), 7);
+    // A capacity that is asked for is not made smaller.
+    limit_addresses(64 << 20);
+    let refused = PerCpuHeap::builder().capacity(1 << 30).build().unwrap_err().to_string();
+    assert!(refused.starts_with("mmap: ") && refused.contains("`capacity`"), "{refused}");
+}
+
+#[test]
+fn a_heap_takes_no_memory_where_a_process_locks_all_that_it_maps() {
+    alone("counts_where_all_is_locked", |_| ());
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn counts_where_all_is_locked() {
+    // SAFETY: locks pages of this process only.
+    if unsafe { libc::mlockall(libc::MCL_FUTURE) } != 0 {
+        return eprintln!("not run: {}; this user may lock nothing", std::io::Error::last_os_error());
+    }
+    let heap = PerCpuHeap::new().unwrap();
+    let counters = Counter::bulk(Box::leak(Box::new(heap)), 1000).unwrap();
+    counters.iter().for_each(|counter| counter.add(3));
+    assert!(counters.iter().all(|counter| counter.get() == 3));
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let resident =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")).unwrap();
+    let kib: u64 = resident.parse().unwrap();
+    assert!(kib < 64 << 10, "{kib} KiB");
+    drop(counters);
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(crate) use loom::{
 pub(crate) use shuttle::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicPtr, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
     thread_local,
@@ -23,7 +23,7 @@ pub(crate) use shuttle::{
 pub(crate) use std::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicPtr, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence},
     },
     thread_local,
 };

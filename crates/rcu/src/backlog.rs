@@ -80,8 +80,8 @@ impl<'d, T> Backlog<'d, T> {
     /// while too many wait, it is that of [`poll`](Self::poll).
     ///
     /// # Errors
-    /// [`Full`](BacklogError::Full) if readers hold back too much, [`OutOfMemory`](BacklogError::OutOfMemory), or the kernel's
-    /// refusal of a barrier. Records that left are with `reclaim` also then; nothing else changed.
+    /// [`Full`](BacklogError::Full) if readers hold back too much, [`OutOfMemory`](BacklogError::OutOfMemory), or
+    /// [`Barrier`](BacklogError::Barrier) if as much is held back since barriers are refused. Records that left are with `reclaim` also then; nothing else changed.
     #[inline]
     pub fn reserve(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {
         if more <= self.room && self.open < POLL && !self.is_full() {
@@ -94,7 +94,11 @@ impl<'d, T> Backlog<'d, T> {
     #[inline(never)]
     fn make_room(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {
         if self.open >= POLL || (self.is_full() && self.held() > 0) {
-            self.poll(reclaim)?;
+            match self.poll(reclaim) {
+                // A barrier that is refused may be granted again, and readers may fence by then.
+                Err(error) if self.is_full() => return Err(error),
+                _ => {}
+            }
         }
         if self.is_full() {
             let held = self.held();
@@ -137,10 +141,10 @@ impl<'d, T> Backlog<'d, T> {
     /// Cost: a barrier on all threads (some microseconds), and a look at all slots. It waits for nobody.
     ///
     /// # Errors
-    /// The kernel refuses the barrier: nothing is given back.
+    /// Barriers are refused, and of some thread nobody knows whether it reads: nothing is given back.
     pub fn poll(&mut self, reclaim: impl FnMut(T)) -> Result<usize, BacklogError> {
         self.stats.polls += 1;
-        let Grace { ended, oldest } = self.domain.end_epoch()?;
+        let Grace { ended, oldest, .. } = self.domain.end_epoch()?;
         self.close(ended);
         Ok(self.reclaim_below(oldest, reclaim))
     }

@@ -12,6 +12,8 @@
 //! - barrier after the stamp's store: the writer sees the stamp;
 //! - barrier before it: the reader's loads come later and see the unlinking.
 //!
+//! A filter may refuse barriers later: `fallback.rs` says what happens then.
+//!
 //! `model/membarrier.pml` has this as a model that spin checks, with the barrier left out as a mutant.
 
 use crate::atomic::{Ordering, fence};
@@ -19,7 +21,8 @@ use freehold_sys::SysError;
 #[cfg(not(all(test, loom)))]
 use freehold_sys::membarrier::Membarrier;
 
-/// How a domain orders its readers' stamps before their loads. Fixed when the first reader or writer comes.
+/// How a domain orders its readers' stamps before their loads. Chosen when the first reader or writer comes; barriers that are refused
+/// later make [`Membarrier`](Self::Membarrier) [`Fences`](Self::Fences), never the other way round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mode {
@@ -45,7 +48,8 @@ pub(crate) enum Barrier {
     #[cfg(not(all(test, loom)))]
     Membarrier(Membarrier),
     Fences,
-    #[cfg(all(test, not(loom)))]
+    /// As membarrier that a filter refuses from now on.
+    #[cfg(test)]
     Refused,
 }
 
@@ -62,9 +66,9 @@ impl Barrier {
 
     pub(crate) fn mode(self) -> Mode {
         match self {
-            #[cfg(not(all(test, loom)))]
-            Self::Membarrier(_) => Mode::Membarrier,
-            _ => Mode::Fences,
+            Self::Fences => Mode::Fences,
+            #[cfg(any(test, not(loom)))]
+            _ => Mode::Membarrier,
         }
     }
 
@@ -74,7 +78,7 @@ impl Barrier {
             #[cfg(not(all(test, loom)))]
             Self::Membarrier(barrier) => barrier.issue()?,
             Self::Fences => {}
-            #[cfg(all(test, not(loom)))]
+            #[cfg(test)]
             Self::Refused => return Err(SysError { call: "membarrier", errno: 1 }),
         }
         // The caller's own side: the call is a barrier on this thread as well, but only the kernel says so.

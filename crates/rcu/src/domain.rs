@@ -1,6 +1,6 @@
 //! A domain: an epoch, and the slots of those who read in it.
 
-use crate::atomic::{AtomicU64, Mutex, lock};
+use crate::atomic::{AtomicBool, AtomicU64, Mutex, lock};
 use crate::barrier::{Barrier, Mode};
 use crate::error::OutOfMemory;
 use crate::guard::{Guard, Reader};
@@ -15,13 +15,16 @@ use std::sync::OnceLock;
 /// read through [`Reader`]s: a reader that stalls there holds back nothing elsewhere.
 #[repr(align(128))]
 pub struct Domain {
-    /// Ends and begins with each grace period, in steps of `EPOCH`. Written by writers, read by each guard.
+    /// Ends and begins with each grace period, in steps of `EPOCH`. With the flag `FENCES` once barriers are refused (R9). Written by
+    /// writers, read by each guard.
     pub(crate) epoch: AtomicU64,
     /// Set before the first slot is handed out; constant afterwards.
-    barrier: OnceLock<Barrier>,
+    pub(crate) barrier: OnceLock<Barrier>,
     pub(crate) slots: Slots,
-    /// Held while a slot is taken.
-    registration: Mutex<()>,
+    /// Held while a slot is taken, and while the epoch gets its flag.
+    pub(crate) registration: Mutex<()>,
+    /// R9: every slot that is taken, now or later, is one whose guards have fences. Never cleared.
+    pub(crate) all_fenced: AtomicBool,
     pub(crate) grace_periods: AtomicU64,
     pub(crate) refused_barriers: AtomicU64,
 }
@@ -36,6 +39,7 @@ impl Domain {
             barrier: OnceLock::new(),
             slots: Slots::new(),
             registration: Mutex::new(()),
+            all_fenced: AtomicBool::new(false),
             grace_periods: AtomicU64::new(0),
             refused_barriers: AtomicU64::new(0),
         }
@@ -69,11 +73,12 @@ impl Domain {
         &GLOBAL
     }
 
-    /// How stamps are ordered before loads. The first call fixes it, as the first reader and the first writer do.
+    /// How stamps are ordered before loads. The first call chooses it, as the first reader and the first writer do: by a barrier that
+    /// is issued.
     ///
     /// Cost: constant; the first call asks the kernel.
     pub fn mode(&self) -> Mode {
-        self.barrier().mode()
+        if self.is_flagged() { Mode::Fences } else { self.barrier().mode() }
     }
 
     #[inline]
@@ -84,6 +89,7 @@ impl Domain {
     /// A slot for `owner`, who ends it.
     pub(crate) fn take_slot(&self, owner: u64) -> Result<&Slot, OutOfMemory> {
         let _registration = lock(&self.registration);
+        // R9: the flag is set under this lock, so that a slot is either taken with fences or seen by who set it.
         let slot = self.slots.take(owner, self.mode() == Mode::Fences)?;
         slot.belong_to(self);
         Ok(slot)
@@ -120,9 +126,9 @@ impl Default for Domain {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 impl Domain {
-    /// A domain whose barriers are all refused.
+    /// A domain whose barriers are all refused, as by a filter that came after the first.
     #[allow(clippy::unwrap_used, reason = "a test stops at once")]
     pub(crate) fn refusing() -> Self {
         let domain = Self::new();

@@ -29,9 +29,15 @@ pub enum BacklogError {
     },
     /// There is no memory for the records.
     OutOfMemory,
-    /// The kernel refused the barrier. Nothing is given back from then on until it grants one.
+    /// The system refused a barrier that it granted before, as a filter does that was installed later. Nothing is given back until it
+    /// grants one, or until every thread and [`Reader`](crate::Reader) that has read has read once more, or has ended.
+    /// [`Domain::use_fences`](crate::Domain::use_fences), called before the filter is installed, avoids it.
     Barrier(SysError),
 }
+
+/// What a caller can do about a barrier that is refused.
+const NO_BARRIER: &str = "nothing comes back until every thread that has read reads again or ends; `use_fences` before the filter \
+    is installed avoids it";
 
 impl fmt::Display for BacklogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,7 +46,7 @@ impl fmt::Display for BacklogError {
                 write!(f, "readers hold back {held} of at most {limit} retired records")
             }
             Self::OutOfMemory => f.write_str("no memory for records of what is retired"),
-            Self::Barrier(error) => write!(f, "no grace period: {error}"),
+            Self::Barrier(error) => write!(f, "no grace period: {error}; {NO_BARRIER}"),
         }
     }
 }
@@ -59,7 +65,7 @@ impl From<SysError> for BacklogError {
 pub enum SynchronizeError {
     /// This thread holds a guard of the domain: it would wait for itself.
     Reading,
-    /// The kernel refused the barrier.
+    /// The system refused the barrier: see [`BacklogError::Barrier`].
     Barrier(SysError),
 }
 
@@ -67,7 +73,7 @@ impl fmt::Display for SynchronizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reading => f.write_str("this thread holds a guard, and would wait for itself"),
-            Self::Barrier(error) => write!(f, "no grace period: {error}"),
+            Self::Barrier(error) => write!(f, "no grace period: {error}; {NO_BARRIER}"),
         }
     }
 }

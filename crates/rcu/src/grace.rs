@@ -9,6 +9,7 @@
 //! one time get different ones, and a reader that sees the later has seen the unlinking of both.
 
 use crate::atomic::Ordering;
+use crate::barrier::Barrier;
 use crate::domain::Domain;
 use crate::error::SynchronizeError;
 use crate::slot::EPOCH;
@@ -23,6 +24,8 @@ pub(crate) struct Grace {
     pub(crate) ended: u64,
     /// What was unlinked before an epoch below this one ended is out of reach.
     pub(crate) oldest: u64,
+    /// Whether a barrier, or fences on both sides, let later looks tell the same. If not, each look needs a fence of its own.
+    pub(crate) is_ordered: bool,
 }
 
 impl Domain {
@@ -35,6 +38,10 @@ impl Domain {
 
     /// Step 3.
     pub(crate) fn heavy(&self) -> Result<(), SysError> {
+        // Acquire: pairs with the Release of `Domain::oldest_fenced`. What its look saw of the slots, this thread's sees, too.
+        if self.all_fenced.load(Ordering::Acquire) {
+            return Barrier::Fences.heavy();
+        }
         self.barrier().heavy().inspect_err(|_| {
             self.refused_barriers.fetch_add(1, Ordering::Relaxed);
         })
@@ -48,9 +55,12 @@ impl Domain {
     /// Steps 2 to 4.
     pub(crate) fn end_epoch(&self) -> Result<Grace, SysError> {
         let ended = self.advance();
-        self.heavy()?;
+        let (oldest, is_ordered) = match self.heavy() {
+            Ok(()) => (self.oldest(), true),
+            Err(error) => (self.without_barrier(error)?, false),
+        };
         self.grace_periods.fetch_add(1, Ordering::Relaxed);
-        Ok(Grace { ended, oldest: self.oldest() })
+        Ok(Grace { ended, oldest, is_ordered })
     }
 
     /// Waits until all guards that are held now are dropped. Guards that begin later are not waited for.
@@ -59,17 +69,28 @@ impl Domain {
     /// 50 to 200 us.
     ///
     /// # Errors
-    /// [`Reading`](SynchronizeError::Reading) if this thread holds a guard by [`read`](crate::read) of this domain; the kernel refuses
-    /// the barrier. Who holds a guard of a [`Reader`](crate::Reader) or an owned one waits for itself, for ever.
+    /// [`Reading`](SynchronizeError::Reading) if this thread holds a guard by [`read`](crate::read) of this domain;
+    /// [`Barrier`](SynchronizeError::Barrier) if barriers are refused, and of some thread nobody knows whether it reads. Who holds a guard of a [`Reader`](crate::Reader) or an owned one waits for itself, for ever.
     #[doc(alias = "synchronize_rcu")]
     pub fn synchronize(&self) -> Result<(), SynchronizeError> {
         #[cfg(not(all(test, loom)))]
         if std::ptr::eq(self, Self::global()) && crate::thread::is_reading() {
             return Err(SynchronizeError::Reading);
         }
-        let ended = self.end_epoch()?.ended;
-        wait_while(|| self.oldest() <= ended);
-        Ok(())
+        let Grace { ended, mut oldest, is_ordered } = self.end_epoch()?;
+        let mut failed = None;
+        wait_while(|| {
+            if is_ordered {
+                oldest = self.oldest();
+            } else if oldest <= ended {
+                match self.end_epoch() {
+                    Ok(grace) => oldest = grace.oldest,
+                    Err(error) => failed = Some(error),
+                }
+            }
+            oldest <= ended && failed.is_none()
+        });
+        failed.map_or(Ok(()), |error| Err(error.into()))
     }
 }
 
@@ -77,7 +98,7 @@ impl Domain {
 ///
 /// Cost: a call of `is_busy` for each time that other threads were let run, until it is false.
 #[cfg(any(all(test, loom), shuttle))]
-pub fn wait_while(is_busy: impl Fn() -> bool) {
+pub fn wait_while(mut is_busy: impl FnMut() -> bool) {
     while is_busy() {
         crate::atomic::yield_now();
     }

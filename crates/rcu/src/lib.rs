@@ -9,6 +9,10 @@
 //! a fence in each guard, is made by the writer: a barrier on all threads of the process ([`Mode::Membarrier`]), once for
 //! some hundred records. Where the kernel has none, both sides use fences ([`Mode::Fences`]).
 //!
+//! A program that installs a seccomp filter without `membarrier` calls [`use_fences`] before it starts threads. If a filter comes
+//! unannounced, readers are made to fence, each by its next guard, and records come back once all have: [`Domain::use_fences`] says
+//! more.
+//!
 //! | What | Where |
 //! |---|---|
 //! | a guard of this thread, nestable | [`read`] |
@@ -58,6 +62,7 @@ mod backlog;
 mod barrier;
 mod domain;
 mod error;
+mod fallback;
 mod grace;
 mod guard;
 #[cfg(not(all(test, loom)))]
@@ -77,6 +82,7 @@ pub use backlog::Backlog;
 pub use barrier::Mode;
 pub use domain::Domain;
 pub use error::{BacklogError, OutOfMemory, SynchronizeError};
+pub use freehold_sys::SysError;
 /// For those who write what readers see: sections that no `fork` falls into, and numbers of threads.
 pub use freehold_sys::{fork, thread_slot};
 pub use grace::wait_while;
@@ -85,4 +91,4 @@ pub use guard::{Guard, Reader};
 pub use owned::OwnedGuard;
 pub use stats::{BacklogStats, DomainStats};
 #[cfg(not(all(test, loom)))]
-pub use thread::{read, read_owned, register, synchronize};
+pub use thread::{read, read_owned, register, synchronize, use_fences};

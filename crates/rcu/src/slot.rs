@@ -37,8 +37,8 @@ pub(crate) const FIRST_EPOCH: u64 = EPOCH + GUARD;
 
 /// Set in the state of a slot that goes back with its last guard, as its thread has ended.
 const ENDED: u64 = EPOCH / 2;
-/// Set in all states of a slot whose guards need a fence.
-const FENCES: u64 = ENDED / 2;
+/// Set in all states of a slot whose guards need a fence, and in the epoch once barriers are refused.
+pub(crate) const FENCES: u64 = ENDED / 2;
 
 /// Who has a slot, if it is no [thread](freehold_sys::thread_slot::id): nobody, or a value that may move between threads. No thread has
 /// these numbers, and neither is ever lost.
@@ -166,9 +166,15 @@ impl Slot {
 
     /// The epoch in which the reader on this slot began, or 0.
     pub(crate) fn stamp(&self) -> u64 {
+        self.stamp_and_flag().0
+    }
+
+    /// The same, and whether all guards from the next on have fences.
+    pub(crate) fn stamp_and_flag(&self) -> (u64, bool) {
         // Acquire: pairs with all stores of the state; what the guards before it loaded was loaded by now.
-        let stamp = self.state.load(Ordering::Acquire) & !(EPOCH - 1);
-        if stamp != 0 && is_lost(self.owner()) { 0 } else { stamp }
+        let state = self.state.load(Ordering::Acquire);
+        let stamp = state & !(EPOCH - 1);
+        (if stamp != 0 && is_lost(self.owner()) { 0 } else { stamp }, state & FENCES != 0)
     }
 
     /// Called by the thread that takes the slot.
@@ -180,6 +186,12 @@ impl Slot {
     #[inline]
     pub(crate) fn is_of(&self, domain: &Domain) -> bool {
         ptr::eq(self.domain.load(Ordering::Relaxed), domain)
+    }
+
+    /// Has further guards take fences. Called by the owner, who knows its own guards.
+    #[cfg(not(all(test, loom)))]
+    pub(crate) fn fence(&self) {
+        self.state.store(self.state.load(Ordering::Relaxed) | FENCES, Ordering::Release);
     }
 
     /// Whether a thread or a value has it.

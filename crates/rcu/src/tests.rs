@@ -149,15 +149,94 @@ fn a_request_beyond_the_limit_is_granted_where_less_waits() {
 }
 
 #[test]
-fn a_refused_barrier_gives_nothing_back() {
+fn where_barriers_are_refused_a_reader_that_was_idle_all_the_time_holds_back_all() {
     let domain = Domain::refusing();
+    assert_eq!(domain.mode(), Mode::Membarrier);
+    let reader = domain.reader().unwrap();
     let mut backlog = Backlog::new(&domain, 2);
     retire(&mut backlog, 0..2);
-    assert!(matches!(backlog.poll(drop), Err(BacklogError::Barrier(_))));
+    // Its last stamp may be on its way.
+    let refused = backlog.poll(drop).unwrap_err();
+    assert!(matches!(refused, BacklogError::Barrier(_)));
+    assert!(
+        refused.to_string().contains("membarrier: ") && refused.to_string().contains("use_fences"),
+        "{refused}"
+    );
     assert!(matches!(backlog.reserve(1, drop), Err(BacklogError::Barrier(_))));
     assert!(matches!(backlog.barrier(drop), Err(SynchronizeError::Barrier(_))));
     assert_eq!(backlog.held(), 2);
     assert_eq!((domain.stats().refused_barriers, domain.stats().grace_periods), (3, 0));
+    // The first guard tells that the reader knows.
+    let guard = reader.read();
+    assert_eq!(polled(&mut backlog), []);
+    assert_eq!(domain.stats().grace_periods, 1);
+    drop(guard);
+    assert_eq!(polled(&mut backlog), [0, 1]);
+    let refused = domain.stats().refused_barriers;
+    for number in 2..10 {
+        let guard = reader.read();
+        retire(&mut backlog, number..number + 1);
+        assert_eq!(polled(&mut backlog), []);
+        drop(guard);
+        assert_eq!(polled(&mut backlog), [number]);
+    }
+    assert_eq!(domain.stats().refused_barriers, refused, "all readers fence");
+    assert_eq!(domain.mode(), Mode::Fences);
+    drop(domain.reader().unwrap().read());
+    drop(domain.read_owned().unwrap());
+    assert_eq!(domain.synchronize(), Ok(()));
+}
+
+#[test]
+fn where_barriers_are_refused_a_reader_that_ends_is_no_longer_in_the_way() {
+    let domain = Domain::refusing();
+    let mut backlog = Backlog::new(&domain, 10);
+    let (reader, idle) = (domain.reader().unwrap(), domain.reader().unwrap());
+    let (early, owned) = (reader.read(), domain.read_owned().unwrap());
+    retire(&mut backlog, 0..1);
+    assert!(backlog.poll(drop).is_err());
+    drop(idle);
+    assert_eq!(polled(&mut backlog), [], "stamps that are seen count as always");
+    drop(early);
+    // Without a flag it may be reading.
+    assert!(backlog.poll(drop).is_err());
+    drop(reader);
+    assert_eq!(polled(&mut backlog), []);
+    drop(owned);
+    assert_eq!(polled(&mut backlog), [0]);
+    assert_eq!(domain.stats().mode, Mode::Fences);
+}
+
+#[test]
+fn a_backlog_takes_more_while_a_barrier_is_refused_up_to_its_limit() {
+    let domain = Domain::refusing();
+    let idle = domain.reader().unwrap();
+    let mut backlog = Backlog::new(&domain, 1000);
+    retire(&mut backlog, 0..1000);
+    assert!(matches!(backlog.reserve(1, drop), Err(BacklogError::Barrier(_))));
+    drop(idle);
+    let mut came = Vec::new();
+    backlog.reserve(1, |number| came.push(number)).unwrap();
+    assert!(came.iter().copied().eq(0..1000));
+}
+
+#[test]
+fn fences_can_be_chosen_before_anybody_reads_and_later() {
+    let early = Domain::new();
+    early.use_fences();
+    assert_eq!(early.mode(), Mode::Fences);
+    let domain = Domain::new();
+    let reader = domain.reader().unwrap();
+    drop(reader.read());
+    domain.use_fences();
+    assert_eq!(domain.mode(), Mode::Fences);
+    drop(reader.read());
+    let mut backlog = Backlog::new(&domain, 10);
+    let guard = reader.read();
+    retire(&mut backlog, 0..1);
+    assert_eq!(polled(&mut backlog), []);
+    drop(guard);
+    assert_eq!(polled(&mut backlog), [0]);
 }
 
 #[test]

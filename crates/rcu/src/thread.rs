@@ -117,7 +117,25 @@ pub fn synchronize() -> Result<(), SynchronizeError> {
     Domain::global().synchronize()
 }
 
+/// Has readers of the global domain fence from now on: what a program calls before it starts threads and installs a filter that refuses
+/// `membarrier`.
+///
+/// Cost: as [`Domain::use_fences`].
+pub fn use_fences() {
+    Domain::global().use_fences();
+}
+
 /// Whether this thread holds a guard of the global domain.
 pub(crate) fn is_reading() -> bool {
     SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
+}
+
+/// Has this thread's further guards of the global domain take fences.
+pub(crate) fn fence_own(domain: &Domain) {
+    // Under shuttle, each thread-local is dropped.
+    if let Ok(Some(slot)) = SLOT.try_with(Cell::get)
+        && slot.is_of(domain)
+    {
+        slot.fence();
+    }
 }

@@ -29,6 +29,13 @@ impl SysError {
     pub const fn is_out_of_memory(self) -> bool {
         self.errno == libc::ENOMEM || self.errno == libc::EAGAIN
     }
+
+    /// Whether the call is refused as such, by a kernel that lacks it or a filter that forbids it: `ENOSYS`, `EPERM`, `EACCES`,
+    /// `EINVAL`, `ENOTTY`. All take the same fallback.
+    #[must_use]
+    pub const fn is_refusal(self) -> bool {
+        matches!(self.errno, libc::ENOSYS | libc::EPERM | libc::EACCES | libc::EINVAL | libc::ENOTTY)
+    }
 }
 
 impl fmt::Display for SysError {

@@ -49,8 +49,6 @@ struct Inside(AtomicU32);
 static INSIDE: [Inside; COUNTERS] = [const { Inside(AtomicU32::new(0)) }; COUNTERS];
 /// Forks that wait for sections, or are under way.
 static FORKING: AtomicU32 = AtomicU32::new(0);
-/// Generation of this process: grows with each fork, by 2 if the hooks are installed twice.
-static FORKS: AtomicU64 = AtomicU64::new(0);
 /// Threads below this number are lost, except the survivor. Written by the hook in the child, its only thread.
 static LOST_BELOW: AtomicU64 = AtomicU64::new(0);
 static SURVIVOR: AtomicU64 = AtomicU64::new(0);
@@ -163,12 +161,15 @@ pub fn is_lost(thread: u64) -> bool {
     thread < LOST_BELOW.load(Ordering::Relaxed) && thread != SURVIVOR.load(Ordering::Relaxed)
 }
 
-/// A number that differs between a process and the children that it forks.
+/// A number that differs between a process and the children that it forks, whatever their process ids: who keeps it with a thread, a
+/// handle or a file knows by it that they are the parent's.
+///
+/// Cost: three loads.
 #[must_use]
 pub fn generation() -> u64 {
     // The hooks are there once a thread has a number.
     let _ = thread_slot::id();
-    FORKS.load(Ordering::Relaxed)
+    crate::mark::number()
 }
 
 /// Installs the hooks, before the first thread gets a number. If there is no memory for them, the next thread tries again.
@@ -211,7 +212,7 @@ extern "C" fn child() {
     DEPTH.set(DEPTH.get() - 1);
     SURVIVOR.store(thread_slot::NUMBER.get(), Ordering::Relaxed);
     LOST_BELOW.store(thread_slot::NEXT.load(Ordering::Relaxed), Ordering::Relaxed);
-    FORKS.fetch_add(1, Ordering::Relaxed);
+    crate::mark::clear();
     // Lost threads may have counted themselves before they saw the fork.
     INSIDE.iter().for_each(|Inside(counter)| counter.store(own(counter), Ordering::Relaxed));
     FORKING.store(0, Ordering::SeqCst);

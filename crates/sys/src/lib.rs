@@ -3,6 +3,7 @@
 //! | What | Where |
 //! |---|---|
 //! | reserve, commit, decommit, release address space; guards; names; which pages are resident | [`Reservation`], [`PageScan`] |
+//! | what the system can do, each tried once | [`Ability`] |
 //! | the mappings of the process | [`mappings`] |
 //! | restartable sequences: the CPU's index, an add that needs no lock prefix | [`rseq`] |
 //! | an index that stays with a thread | [`thread_slot`] |
@@ -10,7 +11,6 @@
 //! | CPUs and nodes | [`topology`] |
 //! | sections that no `fork` falls into; what a child may do | [`fork`] |
 //! | how a thread waits for another | [`backoff`] |
-//! | what tests and measurements do to threads, if asked for | `harness` |
 //! | what else a machine is asked about itself | [`machine`] |
 //!
 //! Nothing here decides anything: a call that the kernel lacks or refuses is an error that says which call and why.
@@ -19,15 +19,15 @@
 // The crate exists to hold what cannot be written otherwise; each block says why it is sound.
 #![allow(unsafe_code)]
 
+mod abilities;
 pub mod backoff;
 mod error;
 #[cfg(feature = "failing")]
 pub mod failing;
 pub mod fork;
-#[cfg(all(feature = "harness", target_os = "linux", not(miri)))]
-pub mod harness;
 pub mod machine;
 pub mod mappings;
+mod mark;
 pub mod membarrier;
 mod memory;
 pub mod rseq;
@@ -36,5 +36,6 @@ pub mod topology;
 #[cfg(doctest)]
 mod type_rules;
 
+pub use abilities::{Ability, Lacking};
 pub use error::SysError;
 pub use memory::{Guard, PageScan, Reservation, page_bytes};

@@ -1,6 +1,5 @@
 //! What a machine is asked about itself, for a report of what it offers.
 
-use crate::{Guard, Reservation, SysError, page_bytes};
 use std::fs;
 
 /// How the kernel promises memory that it may not have.
@@ -32,6 +31,56 @@ pub fn max_mappings() -> Option<u64> {
     read("/proc/sys/vm/max_map_count")?.parse().ok()
 }
 
+/// Bytes that this process may still map and write to, by its limits on addresses and on data, and by what a kernel that charges for
+/// memory has left; `None` where none of these limits it. Who reserves by default takes a part of it, and leaves the rest to others.
+///
+/// Cost: up to three files of the kernel are read.
+#[must_use]
+#[doc(alias = "RLIMIT_AS")]
+#[doc(alias = "RLIMIT_DATA")]
+#[doc(alias = "CommitLimit")]
+pub fn reservable_bytes() -> Option<u64> {
+    let [(_, addresses), (_, data)] = limits();
+    // The first figure of `statm` is what is mapped now, the sixth what of it is data, in pages.
+    let left = |limit: u64, figure: usize| {
+        let used = read("/proc/self/statm").and_then(|all| all.split(' ').nth(figure)?.parse::<u64>().ok());
+        limit.saturating_sub(used.unwrap_or(0).saturating_mul(crate::page_bytes() as u64))
+    };
+    let charged = match overcommit() {
+        Some(Overcommit::Never) => uncharged(&read("/proc/meminfo").unwrap_or_default()),
+        _ => None,
+    };
+    [addresses.map(|limit| left(limit, 0)), data.map(|limit| left(limit, 5)), charged]
+        .into_iter()
+        .flatten()
+        .min()
+}
+
+/// Bytes that a kernel which charges for memory still grants, from its figures.
+fn uncharged(meminfo: &str) -> Option<u64> {
+    let kib = |name| -> Option<u64> {
+        let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line?.trim().strip_suffix(" kB")?.parse().ok()
+    };
+    Some(kib("CommitLimit")?.saturating_sub(kib("Committed_AS")?).saturating_mul(1024))
+}
+
+/// The limits of this process on its addresses and on its own writable memory, in bytes; `None` where there is none.
+#[must_use]
+#[doc(alias = "getrlimit")]
+pub fn limits() -> [(&'static str, Option<u64>); 2] {
+    #[cfg(not(any(miri, not(target_os = "linux"))))]
+    let limit = |resource| {
+        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the call writes to the limit and to nothing else.
+        let failed = unsafe { libc::getrlimit(resource, &raw mut limit) };
+        (failed == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+    };
+    #[cfg(any(miri, not(target_os = "linux")))]
+    let limit = |_| None;
+    [("RLIMIT_AS", limit(libc::RLIMIT_AS)), ("RLIMIT_DATA", limit(libc::RLIMIT_DATA))]
+}
+
 /// The kernel's name and release, such as `Linux 6.12.0`; `None` if it does not say.
 #[must_use]
 pub fn kernel() -> Option<String> {
@@ -46,28 +95,6 @@ pub fn tracefs() -> Option<&'static str> {
         .find(|path| fs::metadata(format!("{path}/events")).is_ok_and(|events| events.is_dir()))
 }
 
-/// How this kernel makes guards, tried on a page.
-///
-/// # Errors
-/// It makes none.
-pub fn guards() -> Result<Guard, SysError> {
-    let memory = Reservation::new(page_bytes())?;
-    memory.commit(0..page_bytes())?;
-    // SAFETY: the page is committed, and nobody else knows it.
-    unsafe { memory.guard(0..page_bytes()) }
-}
-
-/// Whether one call tells which pages of a range have memory, tried on a page. If not, a word is read for each.
-///
-/// # Errors
-/// The kernel does not tell at all.
-#[doc(alias = "PAGEMAP_SCAN")]
-pub fn page_scan() -> Result<bool, SysError> {
-    let memory = Reservation::new(page_bytes())?;
-    memory.resident(0..page_bytes(), |_| ())?;
-    Ok(crate::memory::scans_at_once(&memory))
-}
-
 /// A file's text without white space around it.
 fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
@@ -76,11 +103,18 @@ fn read(path: &str) -> Option<String> {
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     #[test]
+    fn what_is_charged_is_subtracted() {
+        let meminfo = "MemTotal:  9 kB\nCommitLimit:     1000 kB\nCommitted_AS:     400 kB\n";
+        assert_eq!(super::uncharged(meminfo), Some(600 << 10));
+        assert_eq!(super::uncharged("CommitLimit: 1 kB\nCommitted_AS: 2 kB"), Some(0));
+        assert_eq!(super::uncharged("CommitLimit: 1 kB"), None);
+    }
+
+    #[test]
     fn linux_says() {
         assert!(super::overcommit().is_some());
         assert!(super::max_mappings().is_some_and(|count| count > 0));
-        assert!(super::guards().is_ok());
-        assert!(super::page_scan().is_ok());
+        assert!(super::reservable_bytes().is_none_or(|bytes| bytes > 0), "this runs");
         assert!(super::kernel().is_some_and(|kernel| kernel.starts_with("Linux ")));
     }
 }

@@ -11,7 +11,7 @@ const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 const PRIVATE_EXPEDITED_RSEQ: libc::c_int = 1 << 7;
 const REGISTER_PRIVATE_EXPEDITED_RSEQ: libc::c_int = 1 << 8;
 
-/// A kind of barrier that this process is registered for.
+/// A kind of barrier that this process is registered for, and has issued once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Membarrier {
     command: libc::c_int,
@@ -39,13 +39,16 @@ impl Membarrier {
             return Err(SysError { call: "membarrier", errno: libc::ENOSYS });
         }
         call(registration)?;
-        Ok(Self { command })
+        let barrier = Self { command };
+        // A filter may let the registration pass and refuse this.
+        barrier.issue()?;
+        Ok(barrier)
     }
 
     /// Issues the barrier. A process made by `fork` keeps the registration.
     ///
     /// # Errors
-    /// The kernel refuses it, which after a registration it does not.
+    /// A filter that was installed later refuses it; `ENOMEM`, which is for this time.
     #[doc(alias = "MEMBARRIER_CMD_PRIVATE_EXPEDITED")]
     pub fn issue(self) -> Result<(), SysError> {
         call(self.command).map(|_| ())

@@ -36,19 +36,3 @@ fn sync<T: Sync>() {}",
         "send::<&u8>();" => "send::<Failing>();",
         "sync::<&u8>();" => "sync::<Failing>();";
 }
-
-#[cfg(all(feature = "harness", target_os = "linux", not(miri)))]
-rules! {
-    BlocksOfAnAllocatorEndBeforeIt, "E0505": r"
-# use freehold_sys::harness::memory::{Block, Mmap};
-let heap = (Mmap, String::new());
-let block = Block::new(&heap.0, 4096, true).unwrap();",
-        "drop(block); drop(heap);" => "drop(heap); drop(block);";
-
-    BlocksOfAnAllocatorStayOnTheirThread, "E0277": r"
-# use freehold_sys::harness::memory::{Block, Mmap, Pages};
-fn send<T: Send>() {}
-fn sync<T: Sync>() {}",
-        "send::<Pages>();" => "send::<Block<'_, Mmap>>();",
-        "sync::<Pages>();" => "sync::<Block<'_, Mmap>>();";
-}

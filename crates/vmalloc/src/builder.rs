@@ -4,6 +4,7 @@ use crate::error::BuildError;
 use crate::keep::Keep;
 use crate::mapping::BASE_ALIGN;
 use crate::memory::VirtualMemory;
+use freehold_sys::machine;
 
 /// The least that can be reserved.
 pub(crate) const MIN_RESERVE: usize = 4 * BASE_ALIGN;
@@ -26,6 +27,8 @@ pub enum Commit {
 #[must_use = "nothing is reserved before `build`"]
 pub struct Builder {
     pub(crate) reserve_bytes: usize,
+    /// Whether nobody asked for so many bytes, so that there may be fewer.
+    may_shrink: bool,
     pub(crate) keep: Keep,
     pub(crate) commit: Option<Commit>,
     pub(crate) quarantine_bytes: Option<u64>,
@@ -33,15 +36,23 @@ pub struct Builder {
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { reserve_bytes: 64 << 30, keep: Keep::default(), commit: None, quarantine_bytes: None }
+        Self {
+            reserve_bytes: 64 << 30,
+            may_shrink: true,
+            keep: Keep::default(),
+            commit: None,
+            quarantine_bytes: None,
+        }
     }
 }
 
 impl Builder {
-    /// Bytes of addresses, 64 GiB if this is not called; rounded up to 16 MiB. A quarter is for blocks of up to 256 pages, a
+    /// Bytes of addresses, rounded up to 16 MiB. If this is not called, 64 GiB, halved until it is a quarter of what limits leave
+    /// (`RLIMIT_AS`, `RLIMIT_DATA`, `vm.overcommit_memory` 2) and the system grants it; [`Stats::addresses`](crate::Stats::addresses) says
+    /// how many. A quarter is for blocks of up to 256 pages, a
     /// quarter for larger ones, half for slots, stacks and vectors. Addresses cost nothing.
     pub fn reserve(self, reserve_bytes: usize) -> Self {
-        Self { reserve_bytes, ..self }
+        Self { reserve_bytes, may_shrink: false, ..self }
     }
 
     /// How much free memory stays, and for how long. [`Keep::default`] if this is not called.
@@ -64,9 +75,29 @@ impl Builder {
     /// Reserves the addresses.
     ///
     /// # Errors
-    /// [`BuildError::Reserve`] for less than 16 MiB or more than 2^46 bytes; [`BuildError::System`] where the system refuses,
-    /// as under a limit of addresses (`RLIMIT_AS`); [`BuildError::Thread`], [`BuildError::OutOfMemory`].
-    pub fn build(self) -> Result<VirtualMemory, BuildError> {
-        VirtualMemory::new(&self)
+    /// [`BuildError::Reserve`] for less than 16 MiB or more than 2^46 bytes; [`BuildError::NoAddresses`] under a limit, as
+    /// `RLIMIT_AS`; [`BuildError::System`] where the system refuses for another reason; [`BuildError::Thread`],
+    /// [`BuildError::OutOfMemory`].
+    pub fn build(mut self) -> Result<VirtualMemory, BuildError> {
+        /// Of what limits leave, one part in so many is reserved by default.
+        const SHARE: u64 = 4;
+        let left = if self.may_shrink { machine::reservable_bytes() } else { None };
+        while left.is_some_and(|left| self.reserve_bytes as u64 > left / SHARE)
+            && self.reserve_bytes > MIN_RESERVE
+        {
+            self.reserve_bytes /= 2;
+        }
+        loop {
+            match VirtualMemory::new(&self) {
+                Err(BuildError::System(error)) if error.is_out_of_memory() => {
+                    let reserve_bytes = self.reserve_bytes;
+                    if !self.may_shrink || reserve_bytes <= MIN_RESERVE {
+                        return Err(BuildError::NoAddresses { reserve_bytes, error });
+                    }
+                    self.reserve_bytes /= 2;
+                }
+                built => return built,
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::error::BuildError;
 use crate::memory::{Shared, lock};
+use freehold_sys::fork::generation;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -21,7 +22,7 @@ pub(crate) struct Decay {
     stop: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
     /// Whose thread it is: a child of `fork` has none.
-    process: u32,
+    process: u64,
 }
 
 impl Decay {
@@ -31,13 +32,13 @@ impl Decay {
         let pause = (window / LOOKS).max(Duration::from_millis(1));
         let thread = std::thread::Builder::new().name("freehold-decay".to_owned());
         let thread = thread.spawn(move || run(&shared, &of_thread, pause)).map_err(|_| BuildError::Thread)?;
-        Ok(Self { stop, thread: Some(thread), process: std::process::id() })
+        Ok(Self { stop, thread: Some(thread), process: generation() })
     }
 }
 
 impl Drop for Decay {
     fn drop(&mut self) {
-        if std::process::id() != self.process {
+        if generation() != self.process {
             // There is nobody to wait for, nor to unlock what the thread may have locked.
             std::mem::forget(self.thread.take());
             return;

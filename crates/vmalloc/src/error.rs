@@ -13,7 +13,14 @@ pub enum BuildError {
         /// The bytes asked for.
         reserve_bytes: usize,
     },
-    /// The system refused addresses, or what makes them usable.
+    /// A limit refused addresses, or to make them usable.
+    NoAddresses {
+        /// The bytes of addresses.
+        reserve_bytes: usize,
+        /// Why.
+        error: SysError,
+    },
+    /// The system refused addresses, or what makes them usable, for another reason.
     System(SysError),
     /// The addresses cannot be laid out.
     Layout(kva::LayoutError),
@@ -29,6 +36,8 @@ error_messages! { BuildError + OutOfMemory {
         Bytes::from(*reserve_bytes as u64).beside(crate::builder::MAX_RESERVE as u64),
         Bytes::from(crate::builder::MIN_RESERVE as u64),
         Bytes::from(crate::builder::MAX_RESERVE as u64);
+    Self::NoAddresses { reserve_bytes, error } =>
+        "{error}: {} of addresses; a smaller `reserve` needs fewer", Bytes::from(*reserve_bytes as u64);
     Self::System(error) => "{error}";
     Self::Layout(error) => "{error}";
     Self::Thread => "no thread could be started to give idle memory back";

@@ -155,7 +155,7 @@ fn every_call_of_building_fails_in_turn() {
                         break;
                     }
                 }
-                Err(error) => assert!(matches!(error, BuildError::System(_)), "{error}"),
+                Err(error) => assert!(matches!(error, BuildError::NoAddresses { .. }), "{error}"),
             }
         }
     }

@@ -169,7 +169,10 @@ fn addresses_are_limited() {
     // SAFETY: sets a limit of this process.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
     let refused = VirtualMemory::builder().reserve(1 << 40).build().unwrap_err();
-    assert!(matches!(refused, BuildError::System(error) if error.is_out_of_memory()), "{refused}");
+    assert!(
+        matches!(refused, BuildError::NoAddresses { error, .. } if error.is_out_of_memory()),
+        "{refused}"
+    );
     // What is reserved serves on: its addresses are counted already.
     let blocks: Vec<_> = (0..200).map(|_| vm.alloc(64 << 10, Zero::Yes).unwrap()).collect();
     assert!(blocks.iter().all(|block| is_zero(block)));

@@ -2,7 +2,7 @@
 
 use super::{AllocError, FreeError, MoveError};
 use core::fmt;
-use freehold_maple::maple_tree::WriteError;
+use freehold_maple::maple_tree::{SysError, WriteError};
 
 /// Why a shared space stayed as it was: its addresses say no, for the reasons of an [`AddressSpace`](crate::AddressSpace), or those
 /// who read.
@@ -18,8 +18,8 @@ pub enum SharedError<C> {
         /// The most that may wait.
         limit: usize,
     },
-    /// The kernel refuses the barrier that tells when readers have left.
-    NoGracePeriod,
+    /// The system refuses the barrier that tells when readers have left: see [`WriteError::NoGracePeriod`].
+    NoGracePeriod(SysError),
     /// No memory for the tree that readers look at.
     OutOfMemory,
 }
@@ -31,9 +31,7 @@ impl<C: fmt::Display> fmt::Display for SharedError<C> {
             Self::Readers { held, limit } => {
                 write!(f, "readers hold back {held} of at most {limit} nodes and values")
             }
-            Self::NoGracePeriod => {
-                f.write_str("the kernel refuses the barrier that tells when readers have left")
-            }
+            Self::NoGracePeriod(error) => WriteError::NoGracePeriod(*error).fmt(f),
             Self::OutOfMemory => f.write_str("out of memory"),
         }
     }
@@ -45,7 +43,7 @@ impl<C> From<WriteError> for SharedError<C> {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::Full { held, limit } => Self::Readers { held, limit },
-            WriteError::NoGracePeriod => Self::NoGracePeriod,
+            WriteError::NoGracePeriod(error) => Self::NoGracePeriod(error),
             WriteError::OutOfMemory => Self::OutOfMemory,
             error => unreachable!("K17: what the space hands out is free in the tree: {error}"),
         }

@@ -9,6 +9,7 @@ use super::pools::engines::{ENTRIES, Entry, Loops};
 use super::pools::pool::whole;
 use super::{Who, add_counts, end};
 use crate::Progress;
+use crate::failure::Failure;
 use crate::record::{Results, count};
 use crate::run::stress::{Options, SIZE, cases_of};
 use crate::workload::SplitMix;
@@ -115,6 +116,11 @@ pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::R
         progress.tick(&format!("all cases on {threads} threads: {label}"));
         let until = options.duration.map(|all| Instant::now() + all / entries.len() as u32);
         let found = on_engine(make(None)?.as_ref(), options, &cases, threads, until);
+        let found = match found {
+            // No thread: the machine lacks it, and the engine is not at fault.
+            Err(error) if error.is::<Failure>() => return Err(error),
+            found => found.map_err(|wrong| wrong.to_string()),
+        };
         let done = found.as_ref().cloned().unwrap_or_default();
         operations += done.operations;
         if let Err(reason) = &found {
@@ -144,25 +150,27 @@ pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::R
     Ok(results)
 }
 
-/// Runs the cases on every thread; what is wrong, if anything is.
+/// Runs the cases on every thread.
+///
+/// # Errors
+/// What is wrong; that there can be no thread, as a [`Failure`].
 pub fn on_engine(
     pool: &dyn Loops,
     options: &Options,
     cases: &[&'static CaseInfo],
     threads: u32,
     until: Option<Instant>,
-) -> Result<Done, String> {
+) -> anyhow::Result<Done> {
     let claims = Claims::new();
     let found = at_once(threads, &|_| Ok(()), &|number| {
         let worker = Worker { pool, claims: &claims, held: HashMap::new(), done: Done::default() };
         worker.run(options, cases.to_vec(), number, until).map_err(anyhow::Error::msg)
     });
     let mut all = Done::default();
-    found.map_err(|wrong| wrong.to_string())?.into_iter().for_each(|done| all.add(done));
-    match pool.settle() {
-        1 => Ok(all),
-        blocks => Err(format!("{blocks} free blocks after everything was freed")),
-    }
+    found?.into_iter().for_each(|done| all.add(done));
+    let blocks = pool.settle();
+    anyhow::ensure!(blocks == 1, "{blocks} free blocks after everything was freed");
+    Ok(all)
 }
 
 impl Worker<'_> {

@@ -1,11 +1,13 @@
 //! Threads on CPUs of their own, that begin at once; what time and what memory they take.
 
+use crate::failure::Failure;
 use crate::record::told_bytes;
-use freehold_sys::harness::{self, Thread};
+use anyhow::Context;
+use freehold_harness::threads::{Thread, cpu_time};
 use freehold_sys::topology;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-use std::thread::ScopedJoinHandle;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// CPUs that this process may use.
@@ -29,32 +31,73 @@ pub(super) fn on_cpu(number: u32, threads: u32) {
 
 /// CPU nanoseconds of `work` on this thread.
 pub(super) fn cpu_ns(work: impl FnOnce()) -> anyhow::Result<f64> {
-    let before = harness::cpu_time()?;
+    let before = cpu_time()?;
     work();
-    Ok((harness::cpu_time()? - before).as_nanos() as f64)
+    Ok((cpu_time()? - before).as_nanos() as f64)
 }
 
 /// What a thread does, told its number.
 pub(super) type Work<'a, T = ()> = dyn Fn(u32) -> anyhow::Result<T> + Sync + 'a;
 
+/// Where threads wait for each other, as at a barrier, unless not all of them could be started.
+struct Start {
+    /// Threads that are not there yet; `None` if some never come.
+    missing: Mutex<Option<u32>>,
+    changed: Condvar,
+}
+
+impl Start {
+    fn of(threads: u32) -> Self {
+        Self { missing: Mutex::new(Some(threads)), changed: Condvar::new() }
+    }
+
+    /// Waits for all. An error if they do not come.
+    fn wait(&self) -> anyhow::Result<()> {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        *missing = missing.map(|missing| missing - 1);
+        self.changed.notify_all();
+        let others = |missing: &mut Option<u32>| missing.is_some_and(|missing| missing > 0);
+        let missing = self.changed.wait_while(missing, others).unwrap_or_else(PoisonError::into_inner);
+        anyhow::ensure!(missing.is_some(), "other threads did not start");
+        Ok(())
+    }
+
+    fn call_off(&self) {
+        *self.missing.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.changed.notify_all();
+    }
+}
+
+/// A thread that was started, or none.
+type Started<'scope, T> = anyhow::Result<ScopedJoinHandle<'scope, anyhow::Result<T>>>;
+
+/// Starts a thread. A system that lets there be no more, as under `RLIMIT_NPROC`, is said to lack it, and `start` is called off.
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    start: &Start,
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'scope,
+) -> Started<'scope, T> {
+    std::thread::Builder::new().spawn_scoped(scope, work).map_err(|error| {
+        start.call_off();
+        Failure::Lacking(format!("no thread can be started: {error}")).into()
+    })
+}
+
 /// What `work` gives on each of so many threads, which begin at once, after each has done something that does not count.
 pub(super) fn at_once<T: Send>(threads: u32, before: &Work, work: &Work<T>) -> anyhow::Result<Vec<T>> {
-    let begin = Barrier::new(threads as usize);
+    let begin = &Start::of(threads);
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|number| {
-                let begin = &begin;
-                scope.spawn(move || {
-                    on_cpu(number, threads);
-                    let ready = before(number);
-                    // Others wait for this thread, ready or not.
-                    begin.wait();
-                    ready?;
-                    work(number)
-                })
+        let worker = |number| {
+            spawn(scope, begin, move || {
+                on_cpu(number, threads);
+                let ready = before(number);
+                // Others wait for this thread, ready or not.
+                begin.wait()?;
+                ready?;
+                work(number)
             })
-            .collect();
-        joined(workers)
+        };
+        joined((0..threads).map(worker).collect())
     })
 }
 
@@ -82,22 +125,24 @@ pub(super) fn beside<L: Send, B: Send>(
     (leaders, lead): (u32, &Work<L>),
     (others, work): (u32, &Beside<B>),
 ) -> anyhow::Result<(Vec<L>, Vec<B>)> {
-    let (begin, done) = (Barrier::new((leaders + others) as usize), AtomicBool::new(false));
+    let (begin, done) = (Start::of(leaders + others), AtomicBool::new(false));
     let at_work = AtomicU32::new(leaders);
     std::thread::scope(|scope| {
         let (begin, done, at_work) = (&begin, &done, &at_work);
         let leader = |number| {
-            scope.spawn(move || {
-                let _at_work = AtWork { leaders: at_work, done };
+            // Also if it is not started, it is at work no more.
+            let leading = AtWork { leaders: at_work, done };
+            spawn(scope, begin, move || {
+                let _at_work = leading;
                 before(number);
-                begin.wait();
+                begin.wait()?;
                 lead(number)
             })
         };
         let other = |number| {
-            scope.spawn(move || {
+            spawn(scope, begin, move || {
                 before(leaders + number);
-                begin.wait();
+                begin.wait()?;
                 work(number, done)
             })
         };
@@ -109,10 +154,16 @@ pub(super) fn beside<L: Send, B: Send>(
     })
 }
 
-/// What threads gave, once all have ended.
-fn joined<T>(workers: Vec<ScopedJoinHandle<'_, anyhow::Result<T>>>) -> anyhow::Result<Vec<T>> {
-    let joined: Vec<_> = workers.into_iter().map(ScopedJoinHandle::join).collect();
-    joined.into_iter().map(|found| found.unwrap_or_else(|_| Err(panicked()))).collect()
+/// What threads gave, once all have ended; or that one was not started, which others do not know the reason of.
+fn joined<T>(workers: Vec<Started<'_, T>>) -> anyhow::Result<Vec<T>> {
+    let (mut found, mut lacking) = (Vec::new(), None);
+    for worker in workers {
+        match worker {
+            Ok(worker) => found.push(worker.join().unwrap_or_else(|_| Err(panicked()))),
+            Err(error) => lacking = Some(error),
+        }
+    }
+    lacking.map_or_else(|| found.into_iter().collect(), Err)
 }
 
 /// Runs `work` on so many threads, which begin at once, after each has done something that is not timed: the time until the last
@@ -177,9 +228,10 @@ pub(super) fn on_each_cpu(
             break;
         }
         let on_cpu = || Thread::current().move_to(cpu).map(|()| work());
-        let joined = std::thread::scope(|scope| scope.spawn(on_cpu).join());
+        let none = Start::of(0);
+        let joined = std::thread::scope(|scope| joined(vec![spawn(scope, &none, || Ok(on_cpu()))]))?;
         // A CPU that this process may not use is passed over.
-        if joined.map_err(|_| panicked())?.is_ok() {
+        if joined.iter().all(Result::is_ok) {
             ran += 1;
             then()?;
         }
@@ -195,7 +247,8 @@ pub(super) fn resident_bytes() -> anyhow::Result<u64> {
 
 /// The bytes that a file of the kernel has behind a name.
 pub(super) fn bytes_of(file: &str, name: &str) -> anyhow::Result<u64> {
-    let bytes = told_bytes(&std::fs::read_to_string(file)?, name);
+    let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
+    let bytes = told_bytes(&text, name);
     bytes.ok_or_else(|| anyhow::anyhow!("{file} has no {name}"))
 }
 

@@ -14,6 +14,7 @@ use crate::engine::{Driven, Facts, Listed};
 use crate::failure::Failure;
 use crate::family::Family;
 use crate::workload::Workload;
+use anyhow::Context;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -120,7 +121,7 @@ fn events(arguments: &[&str], lasts: usize, options: &[&str], names: &[&str]) ->
 
 /// The sum of some events of one of callgrind's files. Events at the end that are 0 are left out of its totals.
 fn total(file: &Path, names: &[&str]) -> anyhow::Result<u64> {
-    let text = fs::read_to_string(file)?;
+    let text = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
     let words = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::split_whitespace);
     let lacking = || anyhow::anyhow!("callgrind wrote no total into {}", file.display());
     let (events, totals) = words("events:").zip(words("totals:")).ok_or_else(lacking)?;

@@ -12,7 +12,7 @@ use freehold_lab::run::stress::{Stress, stress};
 use freehold_lab::run::{Replayable, measure};
 use freehold_lab::workload::percpu::Kind;
 use freehold_lab::workload::suite::{Benched, Params, Suited};
-use freehold_sys::rseq;
+use freehold_sys::{Ability, rseq};
 use freehold_trace::percpu::Driver;
 
 #[test]
@@ -24,10 +24,10 @@ fn every_definition_is_read() {
 
 #[test]
 fn each_thing_is_asked_once_and_told_in_both_forms() {
-    let checks = doctor::run();
+    let checks: Vec<_> = doctor::checks().collect();
     let names: std::collections::BTreeSet<_> = checks.iter().map(|check| check.name).collect();
     assert_eq!(names.len(), checks.len());
-    let text = doctor::text(&checks);
+    let text: String = checks.iter().map(doctor::text).collect();
     assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(checks.iter().all(|check| words.contains(check.name) && words.contains(&check.found)), "{text}");
@@ -35,6 +35,22 @@ fn each_thing_is_asked_once_and_told_in_both_forms() {
     assert_eq!(document["checks"].as_array().map(Vec::len), Some(checks.len()));
     let heap = checks.iter().find(|check| check.name == "per-CPU heap").unwrap();
     assert_eq!(heap.available, rseq::detect().is_ok(), "{heap:?}");
+    // What it says of a kernel is what the libraries go by.
+    let checked = |name| checks.iter().find(|check| check.name == name).unwrap().available;
+    assert_eq!(checked("guards"), Ability::GuardMarks.is_there().is_ok());
+    assert_eq!(checked("page scan"), Ability::PageScan.is_there().is_ok());
+    assert_eq!(checks.last().map(|check| check.name), Some("address space"), "what may take long is last");
+}
+
+/// Who installs a filter goes by the table; `doctor --systems` runs each type with these calls alone.
+#[test]
+fn the_readme_lists_the_calls_that_each_crate_needs() {
+    let readme = include_str!("../../../sys/README.md");
+    for (crates, calls) in freehold_harness::filter::OURS {
+        let names: Vec<_> = calls.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let line = format!("| {crates} | {} |", names.join(", "));
+        assert!(readme.lines().any(|told| told == line), "no line {line}");
+    }
 }
 
 /// An engine as its list would have it, and a case as its own would: all that either takes.

@@ -11,6 +11,7 @@ mod readme;
 mod reproduce;
 mod sizes;
 mod stress;
+mod systems;
 
 use freehold_lab::data_folder;
 use freehold_lab::record::{Environment, Record};

@@ -6,7 +6,7 @@ use super::rung::{Adder, Rung};
 use super::sync::Mutex;
 use super::units::Units;
 use super::{HeapError, Index, PerCpuHeap};
-use freehold_sys::{Reservation, rseq, topology};
+use freehold_sys::{Reservation, machine, rseq, topology};
 use std::sync::Arc;
 
 /// Addresses for each CPU, unless a program says otherwise. Addresses cost nothing until they are used.
@@ -15,6 +15,8 @@ pub const DEFAULT_CAPACITY_BYTES: u64 = if cfg!(miri) { MIN_CAPACITY_BYTES } els
 pub(super) const MIN_CAPACITY_BYTES: u64 = UNIT_BYTES as u64;
 /// Places are offsets of 32 bits.
 pub(super) const MAX_CAPACITY_BYTES: u64 = 1 << 32;
+/// Of what a process may still map, one part in so many is reserved by default.
+const SHARE: u64 = 16;
 /// Bytes of a chunk for each CPU.
 pub(super) const UNIT_BYTES: u32 = 256 << 10;
 
@@ -41,7 +43,9 @@ impl Builder {
     }
 
     /// Addresses for each CPU in bytes, a power of two from 256 KiB to 4 GiB: the most that all objects can take. Without
-    /// this, [`DEFAULT_CAPACITY_BYTES`], or the largest smaller capacity for which the system has addresses. Cost: constant.
+    /// this, [`DEFAULT_CAPACITY_BYTES`], or the largest smaller one of which all units are a sixteenth of what the process may still map
+    /// and write to (`RLIMIT_AS`, `RLIMIT_DATA`, `vm.overcommit_memory` 2), and for which the system has addresses;
+    /// [`HeapStats::capacity_bytes`](super::HeapStats::capacity_bytes) says which. Cost: constant.
     pub fn capacity(self, bytes: u64) -> Self {
         Self { capacity_bytes: Some(bytes), ..self }
     }
@@ -83,13 +87,22 @@ impl Builder {
         if !capacity_bytes.is_power_of_two() || !valid.contains(&capacity_bytes) {
             return Err(HeapError::Capacity { capacity_bytes });
         }
+        let reserved = |capacity_bytes| Units::reserved_bytes(capacity_bytes, self.cpus);
+        let may_shrink =
+            |capacity_bytes| self.capacity_bytes.is_none() && capacity_bytes > MIN_CAPACITY_BYTES;
+        if let Some(most) = may_shrink(capacity_bytes).then(machine::reservable_bytes).flatten() {
+            while may_shrink(capacity_bytes) && reserved(capacity_bytes) as u64 > most / SHARE {
+                capacity_bytes /= 2;
+            }
+        }
         loop {
-            match Reservation::new(Units::reserved_bytes(capacity_bytes, self.cpus)) {
+            match Reservation::new(reserved(capacity_bytes)) {
                 Ok(memory) => return Ok((memory, capacity_bytes)),
-                Err(_) if self.capacity_bytes.is_none() && capacity_bytes > MIN_CAPACITY_BYTES => {
-                    capacity_bytes /= 2;
+                Err(_) if may_shrink(capacity_bytes) => capacity_bytes /= 2,
+                Err(error) => {
+                    let reserve_bytes = reserved(capacity_bytes) as u64;
+                    return Err(HeapError::Reserve { reserve_bytes, capacity_bytes, error });
                 }
-                Err(error) => return Err(error.into()),
             }
         }
     }

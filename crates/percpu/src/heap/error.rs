@@ -24,7 +24,14 @@ pub enum HeapError {
         index: Index,
     },
     /// The system refused addresses.
-    System(SysError),
+    Reserve {
+        /// Bytes of addresses: the capacity for each CPU and two more, with a page behind each.
+        reserve_bytes: u64,
+        /// The capacity, in bytes for each CPU.
+        capacity_bytes: u64,
+        /// Why.
+        error: SysError,
+    },
     /// The chunks cannot be laid out.
     Config(ConfigError),
     /// The heap of statics has no room for the object.
@@ -41,17 +48,13 @@ error_messages! { HeapError + OutOfMemory {
         Bytes::from(super::build::MIN_CAPACITY_BYTES), Bytes::from(super::build::MAX_CAPACITY_BYTES);
     Self::Rung { absent } => "{absent}";
     Self::Index { index } => "the kernel does not write {index:?}, by which the heap was to be indexed";
-    Self::System(error) => "{error}";
+    Self::Reserve { reserve_bytes, capacity_bytes, error } =>
+        "{error}: {} of addresses, for a capacity of {} for each CPU; a smaller `capacity` needs fewer",
+        Bytes::from(*reserve_bytes), Bytes::from(*capacity_bytes);
     Self::Config(error) => "{error}";
     Self::Alloc(error) => "{error}";
     Self::GlobalExists => "the global heap exists already";
 } }
-
-impl From<SysError> for HeapError {
-    fn from(error: SysError) -> Self {
-        Self::System(error)
-    }
-}
 
 impl From<AllocError> for HeapError {
     fn from(error: AllocError) -> Self {

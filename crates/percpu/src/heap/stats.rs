@@ -21,6 +21,8 @@ pub struct HeapStats {
     pub metadata_bytes: u64,
     /// How often the heap's own lock was taken for objects.
     pub lock_visits: u64,
+    /// The most that chunks can take.
+    pub capacity_bytes: u64,
 }
 
 impl PerCpuHeap {
@@ -39,6 +41,7 @@ impl PerCpuHeap {
             free_bytes: stats.free_bytes,
             metadata_bytes: stats.metadata_bytes as u64,
             lock_visits: core.visits,
+            capacity_bytes: self.units.capacity_bytes(),
         }
     }
 
@@ -49,12 +52,8 @@ impl PerCpuHeap {
     /// # Errors
     /// The system does not say which pages have memory.
     pub fn resident_bytes(&self) -> Result<std::vec::Vec<u64>, SysError> {
-        let unit_bytes = |unit| {
-            let mut bytes = 0;
-            let range = self.units.range(unit, 0..self.units.stride_bytes());
-            self.units.memory().resident(range, |run| bytes += run.len() as u64)?;
-            Ok(bytes)
-        };
+        let unit_bytes =
+            |unit| self.units.memory().resident_bytes(self.units.range(unit, 0..self.units.stride_bytes()));
         (0..self.units.count()).map(unit_bytes).collect()
     }
 

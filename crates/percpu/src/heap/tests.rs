@@ -161,8 +161,11 @@ fn each_refusal_is_an_error_and_a_retry_works() {
         let failing = failing::after(calls);
         let heap = match builder.build() {
             Ok(heap) => heap,
-            Err(HeapError::System(error)) => {
-                assert!(error.is_out_of_memory());
+            Err(refusal @ HeapError::Reserve { error, .. }) => {
+                assert!(
+                    error.is_out_of_memory() && std::format!("{refusal}").contains("`capacity`"),
+                    "{refusal}"
+                );
                 refused += 1;
                 drop(failing);
                 builder.build().unwrap();
@@ -214,7 +217,7 @@ fn each_refusal_is_an_error_and_a_retry_works() {
 #[cfg(not(miri))]
 #[test]
 fn untouched_units_and_trimmed_pages_have_no_memory() {
-    if freehold_sys::machine::page_scan() != Ok(true) {
+    if freehold_sys::Ability::PageScan.is_there().is_err() {
         std::eprintln!("not run: the kernel does not tell pages of zeros from others");
         return;
     }

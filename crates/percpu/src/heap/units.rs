@@ -49,6 +49,10 @@ impl Units {
         self.stride_bytes
     }
 
+    pub(super) fn capacity_bytes(&self) -> u64 {
+        (self.stride_bytes - Self::stride_of(0)) as u64
+    }
+
     pub(super) fn count(&self) -> u32 {
         self.cpus + EXTRA_UNITS
     }

@@ -192,3 +192,105 @@ fn two_writers_reclaim_what_nobody_reads() {
         backlog.barrier(drop).unwrap();
     });
 }
+
+/// A domain whose barriers are refused from now on, and a reader that has its slot since before. It reads so often that its first
+/// guard has no flag, its second none of the fences, and its third both.
+fn run_refused(enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let domain = Domain::refusing();
+        domain.mode();
+        let shared = Arc::new(Shared { domain, link: AtomicUsize::new(0), nodes: Default::default() });
+        let reader = {
+            let shared = Arc::clone(&shared);
+            loom::thread::spawn(move || {
+                let slot = shared.domain.slots_of_test();
+                for _ in 0..3 {
+                    enter(&shared.domain, slot);
+                    shared.read();
+                    slot.leave();
+                }
+                slot.end();
+            })
+        };
+        if write(&shared) {
+            shared.reuse(0);
+        }
+        reader.join().unwrap();
+    });
+}
+
+/// The guard as it is, by the usual way or the other.
+fn enter_either(domain: &Domain, slot: &Slot) {
+    if !slot.enter_first(&domain.epoch) {
+        slot.enter(&domain.epoch);
+    }
+}
+
+/// One that takes the flag and never a fence.
+fn enter_without_fences(domain: &Domain, slot: &Slot) {
+    if !slot.enter_first(&domain.epoch) {
+        slot.publish(&domain.epoch, super::FENCES);
+    }
+}
+
+fn write_without_barrier(shared: &Shared) -> bool {
+    shared.unlink();
+    shared.domain.end_epoch().is_ok_and(|grace| grace.ended < grace.oldest)
+}
+
+/// As a writer whose first look told nothing.
+fn write_after_another_look(shared: &Shared) -> bool {
+    let _ = shared.domain.end_epoch();
+    write_without_barrier(shared)
+}
+
+fn write_and_wait(shared: &Shared) -> bool {
+    shared.unlink();
+    shared.domain.synchronize().is_ok()
+}
+
+fn write_as_if_idle_were_quiet(shared: &Shared) -> bool {
+    shared.unlink();
+    let ended = shared.domain.advance();
+    let _ = shared.domain.oldest_fenced();
+    fence(Ordering::SeqCst);
+    ended < shared.domain.oldest()
+}
+
+/// A second look as behind a barrier, at a reader that was seen and has no flag.
+fn write_with_a_second_look(shared: &Shared) -> bool {
+    shared.unlink();
+    let Ok(grace) = shared.domain.end_epoch() else { return false };
+    grace.ended < grace.oldest || grace.ended < shared.domain.oldest()
+}
+
+#[test]
+fn nothing_is_reused_under_a_guard_where_barriers_are_refused() {
+    run_refused(enter_either, write_without_barrier);
+    run_refused(enter_either, write_after_another_look);
+}
+
+#[test]
+fn nothing_is_reused_after_a_wait_where_barriers_are_refused() {
+    run_refused(enter_either, write_and_wait);
+}
+
+#[test]
+#[should_panic]
+fn mutant_a_flag_without_fences() {
+    run_refused(enter_without_fences, write_after_another_look);
+}
+
+#[test]
+#[should_panic]
+fn mutant_an_idle_reader_without_flag_is_quiet() {
+    run_refused(enter_either, write_as_if_idle_were_quiet);
+}
+
+#[test]
+#[should_panic]
+fn mutant_a_second_look_without_a_barrier() {
+    run_refused(enter_either, write_with_a_second_look);
+}

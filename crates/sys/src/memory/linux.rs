@@ -1,11 +1,13 @@
 //! Memory by Linux's calls.
 
-use super::{Guard, page_scan};
+use super::{Guard, page_scan, trials};
 use crate::SysError;
+use crate::abilities::{Ability, Lacking};
 use std::ffi::CStr;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Guard marks (Linux 6.13); libc has no names for them yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
@@ -32,7 +34,15 @@ pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
     if at == libc::MAP_FAILED {
         return Err(SysError::last("mmap"));
     }
+    unlock(at, len);
     NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))
+}
+
+/// Takes new addresses out of what a process locks that locks all that it maps (`mlockall`): what is made writable there would be
+/// populated whole, and could not be given back.
+fn unlock(at: *mut libc::c_void, len: usize) {
+    // SAFETY: the mapping was just made, and nobody has locked it on purpose. A refusal leaves it as it is.
+    let _ = unsafe { libc::munlock(at, len) };
 }
 
 pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysError> {
@@ -43,6 +53,7 @@ pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysE
     if at == libc::MAP_FAILED {
         return Err(SysError::last("mmap"));
     }
+    unlock(at, len);
     let base = NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))?;
     if at.addr() != address {
         // Linux before 4.17 takes the address for a hint.
@@ -56,9 +67,8 @@ pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysE
 /// # Safety
 /// The mapping is one of `reserve`, whole and not used any more.
 pub(super) unsafe fn release(base: NonNull<u8>, len: usize) {
-    // SAFETY: as the caller says.
-    let failed = unsafe { libc::munmap(base.as_ptr().cast(), len) };
-    debug_assert_eq!(failed, 0, "a whole mapping is unmapped without a split");
+    // SAFETY: as the caller says. A whole mapping is unmapped without a split; a filter that refuses it leaks the addresses.
+    let _ = unsafe { libc::munmap(base.as_ptr().cast(), len) };
 }
 
 /// # Safety
@@ -71,6 +81,9 @@ pub(super) unsafe fn commit(start: NonNull<u8>, len: usize) -> Result<(), SysErr
 /// # Safety
 /// The range is part of a reservation, and nobody relies on what it holds.
 pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    if let Err(Lacking::Ignored { call }) = Ability::GiveBack.is_there() {
+        return Err(SysError { call, errno: libc::ENOSYS });
+    }
     // SAFETY: as the caller says.
     unsafe { advise(start, len, libc::MADV_DONTNEED) }
 }
@@ -80,12 +93,12 @@ pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysE
 pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
     // SAFETY: as the caller says; the pages keep what they hold.
     match unsafe { advise(start, len, libc::MADV_POPULATE_WRITE) } {
-        // Linux before 5.14. A write of nothing makes each page writable.
-        Err(SysError { errno: libc::EINVAL, .. }) => {
+        // Linux before 5.14, or a filter. A write of nothing makes each page writable.
+        Err(error) if error.is_refusal() => {
             for at in (0..len).step_by(page_bytes()) {
                 // SAFETY: the byte is within the range.
                 let byte = unsafe { &*start.add(at).cast::<std::sync::atomic::AtomicU8>().as_ptr() };
-                byte.fetch_or(0, std::sync::atomic::Ordering::Relaxed);
+                byte.fetch_or(0, Ordering::Relaxed);
             }
             Ok(())
         }
@@ -93,29 +106,71 @@ pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> Result<(), SysE
     }
 }
 
+/// Whether this process ever made guards in each way: an unguard undoes both, since a filter may come between.
+static MARKED: AtomicBool = AtomicBool::new(false);
+static PROTECTED: AtomicBool = AtomicBool::new(false);
+
+/// # Safety
+/// The range is part of a reservation, committed, and nobody uses it.
+pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysError> {
+    if Ability::GuardMarks.is_there().is_ok() {
+        // Relaxed, and below: who unguards pages has them from who guarded them.
+        MARKED.store(true, Ordering::Relaxed);
+        // SAFETY: as the caller says.
+        match unsafe { mark(start, len) } {
+            Err(error) if error.is_refusal() => {}
+            marked => return marked.map(|()| Guard::Marked),
+        }
+    }
+    PROTECTED.store(true, Ordering::Relaxed);
+    // SAFETY: as the caller says, for all three.
+    unsafe {
+        if decommit(start, len).is_err() {
+            zero(start, len);
+        }
+        protect(start, len, libc::PROT_NONE)?;
+    }
+    Ok(Guard::Protected)
+}
+
 /// # Safety
 /// The range is part of a reservation, and nobody uses it.
-pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysError> {
-    // SAFETY: as the caller says, here and below.
-    match unsafe { advise(start, len, MADV_GUARD_INSTALL) } {
-        Ok(()) => Ok(Guard::Marked),
-        Err(SysError { errno: libc::EINVAL, .. }) => {
-            unsafe { protect(start, len, libc::PROT_NONE) }?;
-            unsafe { advise(start, len, libc::MADV_DONTNEED) }?;
-            Ok(Guard::Protected)
+pub(super) unsafe fn mark(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    // SAFETY: as the caller says.
+    unsafe { advise(start, len, MADV_GUARD_INSTALL) }
+}
+
+/// Writes zeros to what is not zero: pages that were never written to get no memory.
+///
+/// # Safety
+/// The range is part of a reservation, whole pages, committed, and nobody uses it.
+unsafe fn zero(start: NonNull<u8>, len: usize) {
+    for at in (0..len).step_by(size_of::<u64>()) {
+        // SAFETY: the word is aligned, within the range, and nobody else's.
+        unsafe {
+            let word = start.add(at).cast::<u64>();
+            if word.read() != 0 {
+                word.write(0);
+            }
         }
-        Err(error) => Err(error),
     }
 }
 
 /// # Safety
 /// The range is part of a reservation.
 pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Result<(), SysError> {
-    // SAFETY: as the caller says.
+    let may_be_marked = guard == Guard::Marked || MARKED.load(Ordering::Relaxed);
+    let may_be_protected = guard == Guard::Protected || PROTECTED.load(Ordering::Relaxed);
+    // SAFETY: as the caller says, for all of it.
     unsafe {
-        match guard {
-            Guard::Marked => advise(start, len, MADV_GUARD_REMOVE),
-            Guard::Protected => commit(start, len),
+        let unmarked = if may_be_marked { advise(start, len, MADV_GUARD_REMOVE) } else { Ok(()) };
+        if may_be_protected || unmarked.is_err() {
+            commit(start, len)?;
+        }
+        match unmarked {
+            // A filter forbids it, which is no matter where there are no marks.
+            Err(error) if error.is_refusal() && trials::is_unmarked(start, len) => Ok(()),
+            unmarked => unmarked,
         }
     }
 }
@@ -150,12 +205,26 @@ pub(super) fn resident(
     found: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), SysError> {
     let first = start.addr().get();
-    page_scan::resident(first..first + len, found)
+    page_scan::resident(first..first + len, &mut |run, _| found(run))
 }
 
-pub(super) fn scans_at_once(start: NonNull<u8>, len: usize) -> bool {
+pub(super) fn resident_bytes(start: NonNull<u8>, len: usize) -> Result<u64, SysError> {
     let first = start.addr().get();
-    page_scan::at_once(first..first + len)
+    page_scan::bytes(|found| page_scan::resident(first..first + len, found))
+}
+
+/// A word that is 0 at first and in every child, in a page that is never released. `None` where the kernel makes none.
+pub(crate) fn wiped_word() -> Option<&'static AtomicU64> {
+    let len = page_bytes();
+    let page = reserve(len).ok()?;
+    // SAFETY: the page is this function's; nobody but children loses what it holds.
+    if unsafe { commit(page, len).and_then(|()| advise(page, len, libc::MADV_WIPEONFORK)) }.is_err() {
+        // SAFETY: the whole mapping, of which nobody knows.
+        unsafe { release(page, len) };
+        return None;
+    }
+    // SAFETY: the page is zero, aligned, readable and writable, and stays mapped.
+    Some(unsafe { page.cast().as_ref() })
 }
 
 /// # Safety
@@ -172,7 +241,7 @@ unsafe fn protect(start: NonNull<u8>, len: usize, access: libc::c_int) -> Result
 
 /// # Safety
 /// The range is part of a reservation, and nobody needs what the advice takes.
-unsafe fn advise(start: NonNull<u8>, len: usize, advice: libc::c_int) -> Result<(), SysError> {
+pub(super) unsafe fn advise(start: NonNull<u8>, len: usize, advice: libc::c_int) -> Result<(), SysError> {
     loop {
         // SAFETY: as the caller says.
         let failed = unsafe { libc::madvise(start.as_ptr().cast(), len, advice) };

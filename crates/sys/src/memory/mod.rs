@@ -17,6 +17,8 @@ mod plain;
 mod scan;
 #[cfg(test)]
 mod tests;
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+mod trials;
 
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 use linux as system;
@@ -27,8 +29,14 @@ use crate::SysError;
 use std::ops::Range;
 use std::ptr::NonNull;
 
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+pub(crate) use linux::wiped_word;
+#[cfg(any(miri, not(target_os = "linux")))]
+pub(crate) use plain::{try_give_back, try_guard_marks, try_page_scan, try_seals, wiped_word};
 pub use scan::PageScan;
 pub use system::page_bytes;
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+pub(crate) use trials::{try_give_back, try_guard_marks, try_page_scan, try_seals};
 
 /// How pages were made to fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +62,12 @@ unsafe impl Send for Reservation {}
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
-    /// Reserves `len_bytes`, a number of whole pages above 0. No access, no memory, nothing charged.
+    /// Reserves `len_bytes`, a number of whole pages above 0. No access, no memory, nothing charged, nothing locked: also where the
+    /// process locks all that it maps (`mlockall`).
     ///
     /// # Errors
-    /// `EINVAL` for another length; otherwise as `mmap(2)`, above all `ENOMEM` under a limit of address space.
+    /// `EINVAL` for another length; otherwise as `mmap(2)`, above all `ENOMEM` under a limit of address space, and `EAGAIN` in a process
+    /// that locks all that it maps and may lock no more.
     #[doc(alias = "mmap")]
     pub fn new(len_bytes: usize) -> Result<Self, SysError> {
         if len_bytes == 0 || !len_bytes.is_multiple_of(page_bytes()) {
@@ -97,7 +107,8 @@ impl Reservation {
     /// Gives the memory of committed pages back. They stay committed, and are zero when next read.
     ///
     /// # Errors
-    /// As `madvise(2)`, for pages that are locked. What the pages hold is unknown then.
+    /// As `madvise(2)`, for pages that are locked; `ENOSYS` where the system [ignores](crate::Ability::GiveBack) the call. What the
+    /// pages hold is unknown then.
     ///
     /// # Safety
     /// The pages are committed, and nobody relies on what they hold, during the call too.
@@ -124,10 +135,11 @@ impl Reservation {
         unsafe { system::populate(start, range.len()) }
     }
 
-    /// Makes every access to pages fault, until they are unguarded. Their memory is given back.
+    /// Makes every access to pages fault, until they are unguarded. Their memory is given back; where the system refuses that,
+    /// zeros are written to what is not zero.
     ///
     /// # Errors
-    /// As `madvise(2)` and `mprotect(2)`.
+    /// As `mprotect(2)`: `ENOMEM` if the process has too many mappings; `ENOMEM` of `madvise(2)` for page tables.
     ///
     /// # Safety
     /// The pages are committed, and nobody uses them.
@@ -139,10 +151,11 @@ impl Reservation {
         unsafe { system::guard(start, range.len()) }
     }
 
-    /// Makes guarded pages usable again: they are committed, and zero.
+    /// Makes guarded pages usable again: they are committed, and zero. `guard` is how those were made that were made last: others
+    /// of the range may have been made in the other way, if a filter that came between refused the first.
     ///
     /// # Errors
-    /// As `madvise(2)` and `mprotect(2)`.
+    /// As `madvise(2)` and `mprotect(2)`. Marks that a filter does not let be removed stay.
     #[doc(alias = "MADV_GUARD_REMOVE")]
     pub fn unguard(&self, range: Range<usize>, guard: Guard) -> Result<(), SysError> {
         let start = self.check(&range, "madvise")?;
@@ -152,7 +165,8 @@ impl Reservation {
     }
 
     /// Calls `found` with each run of pages, in bytes from the start of the reservation, that has memory of its own,
-    /// present or swapped. Pages that were only read have none.
+    /// present or in swap. Pages that were only read have none, and guards have none; but on Linux 6.13 to 6.15, which does not tell
+    /// them from pages in swap, guards that are marks are found as well.
     ///
     /// # Errors
     /// The kernel does not say which pages have memory. `found` may have been called.
@@ -161,6 +175,16 @@ impl Reservation {
         let start = self.check(&range, "PAGEMAP_SCAN")?;
         let base = self.base.addr().get();
         system::resident(start, range.len(), &mut |run| found(run.start - base..run.end - base))
+    }
+
+    /// Bytes of memory behind pages, present or in swap: what `/proc/self/smaps` says of them. Where the kernel does not tell guards from
+    /// pages in swap, guards count if the process has pages in swap.
+    ///
+    /// # Errors
+    /// The kernel does not say which pages have memory.
+    pub fn resident_bytes(&self, range: Range<usize>) -> Result<u64, SysError> {
+        let start = self.check(&range, "PAGEMAP_SCAN")?;
+        system::resident_bytes(start, range.len())
     }
 
     /// Where a range of whole pages starts, if it is one of this reservation.
@@ -180,11 +204,6 @@ impl Drop for Reservation {
         // SAFETY: it is the whole reservation, and who drops it has no use for the addresses any more.
         unsafe { system::release(self.base, self.len_bytes) };
     }
-}
-
-/// Whether one call tells which pages of a reservation have memory.
-pub(crate) fn scans_at_once(memory: &Reservation) -> bool {
-    system::scans_at_once(memory.base, memory.len_bytes)
 }
 
 /// Fails if a test wants this call to.

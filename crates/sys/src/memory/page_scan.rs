@@ -1,20 +1,21 @@
 //! Which pages have memory: one call for a whole range (Linux 6.7), or a word for each page.
 
 use crate::SysError;
+use crate::abilities::{Ability, Lacking};
 use crate::fork::generation;
 use crate::memory::page_bytes;
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// `PAGEMAP_SCAN`, from the manual of pagemap: `_IOWR('f', 16, struct pm_scan_arg)`.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
 const PAGE_IS_PRESENT: u64 = 1 << 3;
 const PAGE_IS_SWAPPED: u64 = 1 << 4;
 const PAGE_IS_PFNZERO: u64 = 1 << 5;
-/// Of pages that are marked as guards, which count as swapped. Older kernels than 6.16 cannot tell them apart.
+/// Of pages that are marked as guards, which count as swapped. Kernels before 6.16 do not tell them apart.
 const PAGE_IS_GUARD: u64 = 1 << 8;
 
 /// The argument of the call.
@@ -49,15 +50,26 @@ const KEPT_REGIONS: usize = 1024;
 
 const _: () = assert!(size_of::<ScanArg>() == 96 && size_of::<Region>() == 24);
 
+/// Told of each run of pages that has memory, and whether that is present: it is in swap otherwise, or where the kernel does not tell
+/// these apart, the pages are marked as guards.
+pub(super) type Found<'a> = &'a mut dyn FnMut(Range<usize>, bool);
+
+/// The bytes of memory that `scan` finds. Guards are left out, but in a process with pages in swap on a kernel that does not tell them
+/// apart. Not for who relies on it: a page may be swapped in or out meanwhile.
+pub(super) fn bytes(scan: impl FnOnce(Found<'_>) -> Result<(), SysError>) -> Result<u64, SysError> {
+    let (mut present, mut others) = (0, 0);
+    scan(&mut |run, is_present| *if is_present { &mut present } else { &mut others } += run.len() as u64)?;
+    Ok(if others > 0 && swaps() { present + others } else { present })
+}
+
 /// Calls `found` with each run of pages of `addresses` that has memory. Opens the process's page map for it.
-pub(super) fn resident(addresses: Range<usize>, found: &mut dyn FnMut(Range<usize>)) -> Result<(), SysError> {
+pub(super) fn resident(addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
     either_way(&open()?, &mut [Region::default(); 64], addresses, found)
 }
 
-/// Whether the kernel has the call.
-pub(super) fn at_once(addresses: Range<usize>) -> bool {
-    let scan = |pagemap| scan(&pagemap, &mut [Region::default()], addresses, &mut |_| ());
-    open().and_then(scan).is_ok()
+/// The same by the call alone.
+pub(super) fn by_call(addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
+    scan(&open()?, &mut [Region::default()], &mut addresses.clone(), found)
 }
 
 /// The process's page map, kept open, with room for the runs that one call finds.
@@ -65,14 +77,8 @@ pub(super) fn at_once(addresses: Range<usize>) -> bool {
 pub(super) struct Pagemap {
     file: File,
     /// Whose memory the file speaks of: after a fork that is the parent's.
-    process: (u32, u64),
+    process: u64,
     regions: Box<[Region]>,
-}
-
-/// This process: by its number, and since a child may have the number of one before it, as in a namespace of its own, by its
-/// forks. Processes that were made without the C library, whose forks no hook sees, have another number at least.
-fn process() -> (u32, u64) {
-    (std::process::id(), generation())
 }
 
 impl Pagemap {
@@ -81,7 +87,7 @@ impl Pagemap {
         let memory = regions.try_reserve_exact(KEPT_REGIONS);
         memory.map_err(|_| SysError { call: "malloc", errno: libc::ENOMEM })?;
         regions.resize(KEPT_REGIONS, Region::default());
-        Ok(Self { process: process(), file: open()?, regions: regions.into_boxed_slice() })
+        Ok(Self { process: generation(), file: open()?, regions: regions.into_boxed_slice() })
     }
 
     pub(super) fn resident(
@@ -89,30 +95,37 @@ impl Pagemap {
         addresses: Range<usize>,
         found: &mut dyn FnMut(Range<usize>),
     ) -> Result<(), SysError> {
-        let now = process();
+        self.runs(addresses, &mut |run, _| found(run))
+    }
+
+    fn runs(&mut self, addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
+        let now = generation();
         if now != self.process {
             (self.file, self.process) = (open()?, now);
         }
         either_way(&self.file, &mut self.regions, addresses, found)
     }
-}
 
-/// By the call, or where there is none by reading.
-fn either_way(
-    pagemap: &File,
-    regions: &mut [Region],
-    addresses: Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
-) -> Result<(), SysError> {
-    match scan(pagemap, regions, addresses.clone(), found) {
-        Err(error) if is_unknown(error) => read(pagemap, addresses, found),
-        scanned => scanned,
+    pub(super) fn resident_bytes(&mut self, addresses: Range<usize>) -> Result<u64, SysError> {
+        bytes(|found| self.runs(addresses, found))
     }
 }
 
-/// Whether a call is unknown, or what it was asked for.
-fn is_unknown(error: SysError) -> bool {
-    matches!(error.errno, libc::ENOTTY | libc::EINVAL | libc::ENOSYS)
+/// By the call, or by reading where it is lacking or refused.
+fn either_way(
+    pagemap: &File,
+    regions: &mut [Region],
+    mut addresses: Range<usize>,
+    found: Found<'_>,
+) -> Result<(), SysError> {
+    // A trial that had no memory or files is no reason not to try here.
+    if !matches!(Ability::PageScan.is_there(), Err(Lacking::Refused(error)) if error.is_refusal()) {
+        match scan(pagemap, regions, &mut addresses, found) {
+            Err(error) if error.is_refusal() => {}
+            scanned => return scanned,
+        }
+    }
+    read(pagemap, addresses, found)
 }
 
 /// After a fork an older handle speaks of the parent's memory.
@@ -121,23 +134,38 @@ fn open() -> Result<File, SysError> {
         .map_err(|error| SysError { call: "open", errno: error.raw_os_error().unwrap_or(libc::EIO) })
 }
 
-/// By the call. Pages that were only read share the page of zeros, and are left out, as guards are.
+/// By the call. Pages that were only read share the page of zeros, and are left out, as guards are. `left` is what is not looked at
+/// yet.
 fn scan(
     pagemap: &File,
     regions: &mut [Region],
-    addresses: Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
+    left: &mut Range<usize>,
+    found: Found<'_>,
 ) -> Result<(), SysError> {
-    /// Whether this kernel tells guards from swapped pages.
-    static TELLS_GUARDS: AtomicBool = AtomicBool::new(true);
-    // Relaxed: a hint.
-    if TELLS_GUARDS.load(Ordering::Relaxed) {
-        match scan_without(PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, addresses.clone(), found) {
-            Err(SysError { errno: libc::EINVAL, .. }) => TELLS_GUARDS.store(false, Ordering::Relaxed),
-            scanned => return scanned,
+    /// How often in a row the kernel refused to tell guards from swapped pages.
+    static REFUSED: AtomicU32 = AtomicU32::new(0);
+    // Relaxed, all: a hint. Once may have been a filter.
+    let asks = REFUSED.load(Ordering::Relaxed) < 2;
+    if asks {
+        match scan_without(PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, left, found) {
+            Err(SysError { errno: libc::EINVAL, .. }) => {}
+            scanned => {
+                REFUSED.store(0, Ordering::Relaxed);
+                return scanned;
+            }
         }
     }
-    scan_without(PAGE_IS_PFNZERO, pagemap, regions, addresses, found)
+    scan_without(PAGE_IS_PFNZERO, pagemap, regions, left, found)?;
+    // Only now: a kernel or a filter that refuses the call in both forms says nothing of guards.
+    REFUSED.fetch_add(u32::from(asks), Ordering::Relaxed);
+    Ok(())
+}
+
+/// Whether pages of this process are in swap. True if the kernel does not say.
+fn swaps() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let swapped = status.lines().find_map(|line| line.strip_prefix("VmSwap:"));
+    swapped.is_none_or(|bytes| bytes.trim() != "0 kB")
 }
 
 /// By the call, without the pages of some categories.
@@ -145,15 +173,14 @@ fn scan_without(
     without: u64,
     pagemap: &File,
     regions: &mut [Region],
-    addresses: Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
+    left: &mut Range<usize>,
+    found: Found<'_>,
 ) -> Result<(), SysError> {
-    let mut at = addresses.start;
-    while at < addresses.end {
+    while left.start < left.end {
         let mut arg = ScanArg {
             size: size_of::<ScanArg>() as u64,
-            start: at as u64,
-            end: addresses.end as u64,
+            start: left.start as u64,
+            end: left.end as u64,
             vec: regions.as_mut_ptr().expose_provenance() as u64,
             vec_len: regions.len() as u64,
             category_inverted: without,
@@ -165,23 +192,22 @@ fn scan_without(
         // SAFETY: the argument is what the call expects; it writes to it, and to at most `vec_len` regions.
         let count = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, &raw mut arg) };
         let count = usize::try_from(count).map_err(|_| SysError::last("PAGEMAP_SCAN"))?;
-        for region in &regions[..count] {
-            found(region.start as usize..region.end as usize);
-        }
-        if arg.walk_end as usize <= at {
+        let (runs, is_full) = (&regions[..count.min(regions.len())], count >= regions.len());
+        // Where the walk ended may be before the last run, if it was ended by a full answer: that run would be found twice.
+        let end = if is_full { runs.last().map_or(0, |run| run.end as usize) } else { left.end };
+        if end <= left.start {
             return Err(SysError::invalid("PAGEMAP_SCAN"));
         }
-        at = arg.walk_end as usize;
+        left.start = end;
+        for run in runs {
+            found(run.start as usize..run.end as usize, run.categories & PAGE_IS_PRESENT != 0);
+        }
     }
     Ok(())
 }
 
 /// By reading a word for each page. The page of zeros cannot be told from others.
-fn read(
-    pagemap: &File,
-    addresses: Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
-) -> Result<(), SysError> {
+fn read(pagemap: &File, addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
     let page = page_bytes();
     let mut words = [0; 8 * 512];
     let mut at = addresses.start;
@@ -192,10 +218,10 @@ fn read(
             .read_exact_at(part, (at / page * 8) as u64)
             .map_err(|error| SysError { call: "pread", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
         for (index, word) in part.as_chunks::<8>().0.iter().enumerate() {
-            // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (Linux 6.15).
+            // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (told from Linux 6.15 on).
             let word = u64::from_ne_bytes(*word);
             if word >> 62 != 0 && word >> 58 & 1 == 0 {
-                found(at + index * page..at + (index + 1) * page);
+                found(at + index * page..at + (index + 1) * page, word >> 63 != 0);
             }
         }
         at += pages * page;
@@ -209,9 +235,9 @@ mod tests {
     use crate::Reservation;
 
     /// Bytes of all runs.
-    fn sum(by: impl FnOnce(&mut dyn FnMut(Range<usize>)) -> Result<(), SysError>) -> usize {
+    fn sum(by: impl FnOnce(Found<'_>) -> Result<(), SysError>) -> usize {
         let mut bytes = 0;
-        by(&mut |run| bytes += run.len()).unwrap();
+        by(&mut |run, _| bytes += run.len()).unwrap();
         bytes
     }
 
@@ -234,48 +260,26 @@ mod tests {
         // SAFETY: the page is committed.
         assert_eq!(unsafe { memory.base().add(page).read_volatile() }, 0);
         let mut few = [Region::default(); 5];
-        if scan(&pagemap, &mut few, all.clone(), &mut |_| ()).is_ok() {
-            assert_eq!(sum(|found| scan(&pagemap, &mut few, all.clone(), found)), 134 * page);
+        let by_call = Ability::PageScan.is_there();
+        if by_call.is_ok() {
+            assert_eq!(sum(|found| scan(&pagemap, &mut few, &mut all.clone(), found)), 134 * page);
         }
         // A guard has no memory, where the kernel tells.
         // SAFETY: nobody uses the page.
         let guard = unsafe { memory.guard(399 * page..400 * page) }.unwrap();
-        let with_guard = sum(|found| scan(&pagemap, &mut few, all.clone(), found));
-        eprintln!("guards are {guard:?}, {} pages have memory", with_guard / page);
-        assert!([133 * page, 134 * page].contains(&with_guard));
+        assert_eq!(sum(|found| read(&pagemap, all.clone(), found)), 134 * page, "and the page of zeros");
+        if by_call.is_ok() {
+            assert_eq!(
+                sum(|found| scan(&pagemap, &mut few, &mut all.clone(), found)),
+                133 * page,
+                "{guard:?}"
+            );
+        }
         memory.unguard(399 * page..400 * page, guard).unwrap();
         let all = first..first + 399 * page;
         let mut kept = Pagemap::open().unwrap();
         for _ in 0..2 {
-            assert_eq!(sum(|found| kept.resident(all.clone(), found)), 133 * page);
+            assert_eq!(sum(|found| kept.runs(all.clone(), found)), 133 * page);
         }
-    }
-
-    #[test]
-    fn a_child_with_its_parents_number_is_told_apart() {
-        let page = page_bytes();
-        let memory = Reservation::new(page).unwrap();
-        memory.commit(0..page).unwrap();
-        let start = memory.base().addr().get();
-        let mut pagemap = Pagemap::open().unwrap();
-        let mut resident = |number: Option<u32>| {
-            pagemap.process.0 = number.unwrap_or(pagemap.process.0);
-            let mut bytes = 0;
-            pagemap.resident(start..start + page, &mut |run| bytes += run.len()).map(|()| bytes)
-        };
-        assert_eq!(resident(None), Ok(0));
-        // SAFETY: the child writes to a page of its own, asks the kernel and exits.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            // SAFETY: the page is committed.
-            unsafe { memory.base().write(1) };
-            let right = resident(Some(std::process::id())) == Ok(page);
-            // SAFETY: ends the child at once.
-            unsafe { libc::_exit(i32::from(!right)) };
-        }
-        let mut status = 0;
-        // SAFETY: it waits for the child that was just made.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0, "the child was told of its parent's pages");
     }
 }

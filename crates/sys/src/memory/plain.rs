@@ -2,6 +2,7 @@
 
 use super::Guard;
 use crate::SysError;
+use crate::abilities::Lacking;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::CStr;
 use std::ops::Range;
@@ -76,6 +77,10 @@ pub(super) fn resident(
     Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
 }
 
+pub(super) fn resident_bytes(_start: NonNull<u8>, _len: usize) -> Result<u64, SysError> {
+    Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
+}
+
 /// # Safety
 /// The range is part of a reservation, and nobody writes to it.
 pub(super) unsafe fn make_executable(_start: NonNull<u8>, _len: usize) -> Result<(), SysError> {
@@ -110,8 +115,29 @@ impl Pagemap {
     ) -> Result<(), SysError> {
         Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
     }
+
+    pub(super) fn resident_bytes(&mut self, _addresses: Range<usize>) -> Result<u64, SysError> {
+        Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
+    }
 }
 
-pub(super) fn scans_at_once(_start: NonNull<u8>, _len: usize) -> bool {
-    false
+pub(crate) fn try_page_scan() -> Result<(), Lacking> {
+    Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS }.into())
+}
+
+pub(crate) fn try_guard_marks() -> Result<(), Lacking> {
+    Err(SysError { call: "madvise", errno: libc::ENOSYS }.into())
+}
+
+/// `decommit` writes zeros.
+pub(crate) fn try_give_back() -> Result<(), Lacking> {
+    Ok(())
+}
+
+pub(crate) fn try_seals() -> Result<(), Lacking> {
+    Err(SysError { call: "mseal", errno: libc::ENOSYS }.into())
+}
+
+pub(crate) fn wiped_word() -> Option<&'static std::sync::atomic::AtomicU64> {
+    None
 }

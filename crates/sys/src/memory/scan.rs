@@ -38,4 +38,13 @@ impl PageScan {
         let mut run = |run: Range<usize>| found(run.start - base..run.end - base);
         self.pagemap.resident(start..start + range.len(), &mut run)
     }
+    /// As [`Reservation::resident_bytes`].
+    ///
+    /// # Errors
+    /// The kernel does not say which pages have memory.
+    pub fn resident_bytes(&mut self, memory: &Reservation, range: Range<usize>) -> Result<u64, SysError> {
+        let start = memory.check(&range, "PAGEMAP_SCAN")?.addr().get();
+        refuse("PAGEMAP_SCAN")?;
+        self.pagemap.resident_bytes(start..start + range.len())
+    }
 }

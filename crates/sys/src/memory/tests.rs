@@ -199,3 +199,98 @@ fn a_page_map_that_is_kept_speaks_of_the_child_after_a_fork() {
     let _failing = failing::after(0);
     assert!(resident(&mut scan).is_err() && PageScan::open().is_err());
 }
+
+/// What `/proc/self/smaps` says of these addresses: memory and swap, in bytes.
+#[cfg(not(miri))]
+fn smaps(addresses: Range<usize>) -> usize {
+    let text = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let (mut inside, mut kib) = (false, 0);
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(first), second) = (words.next(), words.next()) else { continue };
+        if let Some((start, _)) = first.split_once('-') {
+            inside = usize::from_str_radix(start, 16).is_ok_and(|start| addresses.contains(&start));
+        }
+        if inside && (first == "Rss:" || first == "Swap:") {
+            kib += second.unwrap().parse::<usize>().unwrap();
+        }
+    }
+    kib << 10
+}
+
+#[cfg(not(miri))]
+#[test]
+fn each_run_counts_once_whatever_their_number_and_guards_count_nothing() {
+    for guard in [Guard::Marked, Guard::Protected] {
+        for runs in [10, 64, 65, 513, 10_000] {
+            let memory = Reservation::new(pages(4 * runs)).unwrap();
+            memory.commit(0..pages(4 * runs)).unwrap();
+            memory.without_huge_pages(0..pages(4 * runs)).unwrap();
+            for run in 0..runs {
+                let first = pages(4 * run);
+                // SAFETY: the pages are committed, and nobody else uses them.
+                unsafe {
+                    memory.base().add(first).write(1);
+                    memory.base().add(first + pages(1)).write(1);
+                    let page = memory.base().add(first + pages(3));
+                    match guard {
+                        Guard::Marked => drop(memory.guard(first + pages(3)..first + pages(4)).unwrap()),
+                        Guard::Protected => {
+                            let done = libc::mprotect(page.as_ptr().cast(), pages(1), libc::PROT_NONE);
+                            assert_eq!(done, 0);
+                        }
+                    }
+                }
+            }
+            let first = memory.base().addr().get();
+            let mut kept = PageScan::open().unwrap();
+            let (mut once, mut again) = (0, 0);
+            memory.resident(0..pages(4 * runs), |run| once += run.len()).unwrap();
+            kept.resident(&memory, 0..pages(4 * runs), |run| again += run.len()).unwrap();
+            let told = smaps(first..first + pages(4 * runs));
+            assert_eq!(
+                (once, again, told),
+                (pages(2 * runs), pages(2 * runs), pages(2 * runs)),
+                "{runs} runs, {guard:?}"
+            );
+        }
+    }
+}
+
+/// In a child: what a process locks is its own.
+#[cfg(not(miri))]
+#[test]
+fn reservations_are_not_locked_in_a_process_that_locks_all_it_maps() {
+    // SAFETY: the child uses memory of its own, asks the kernel and exits.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let run = || {
+            // SAFETY: locks what this process maps from now on.
+            if unsafe { libc::mlockall(libc::MCL_FUTURE) } != 0 {
+                return 2;
+            }
+            let memory = Reservation::new(64 << 20).unwrap();
+            memory.commit(0..64 << 20).unwrap();
+            let resident = |memory: &Reservation| {
+                let mut bytes = 0;
+                memory.resident(0..64 << 20, |run| bytes += run.len()).map(|()| bytes)
+            };
+            let at_first = resident(&memory);
+            // SAFETY: the page is committed, and nobody else uses it.
+            let given_back = unsafe {
+                memory.base().write(1);
+                memory.decommit(0..pages(1))
+            };
+            i32::from((at_first, given_back, resident(&memory)) != (Ok(0), Ok(()), Ok(0)))
+        };
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(run()) };
+    }
+    let mut status = 0;
+    // SAFETY: it waits for the child that was just made.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    match libc::WEXITSTATUS(status) {
+        2 => eprintln!("not run: this process may lock nothing"),
+        code => assert_eq!((libc::WIFEXITED(status), code), (true, 0), "locked, or populated"),
+    }
+}

@@ -2,13 +2,14 @@
 
 use crate::concurrent::place::cpus;
 use crate::concurrent::{FLOOR, Who};
+use freehold_harness::threads;
 use freehold_percpu::heap::{Builder, HeapError, Index, PerCpuHeap, Rung};
 use freehold_percpu::{AllocError, ApproxCounter, Counter, Histogram};
 use freehold_rivals::counters::{
     AtomicBuckets, Contatori, Counts, FastCounter, MetricsUtil, MetricsUtilHistogram, Padded, PaddedThreads,
     Prometheus, PrometheusHistogram, Records, SharedAtomic, ThreadLocals,
 };
-use freehold_sys::{harness, topology};
+use freehold_sys::topology;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -168,7 +169,7 @@ impl SchedGetcpu {
 impl Counts for SchedGetcpu {
     #[inline]
     fn add(&self, value: u64) {
-        let cpu = harness::current_cpu().unwrap_or(0) as usize;
+        let cpu = threads::current_cpu().unwrap_or(0) as usize;
         self.0[cpu].0.fetch_add(value, Relaxed);
     }
 

@@ -3,7 +3,7 @@
 use super::Bench;
 use crate::concurrent::place::{Work, wall_clock};
 use crate::record::{Key, Metric, Stat};
-use freehold_sys::harness::{cpu_time, page_faults};
+use freehold_harness::threads::{cpu_time, page_faults};
 use std::time::Duration;
 
 /// The part of `Amount::together` that a turn takes, and the most operations in it.

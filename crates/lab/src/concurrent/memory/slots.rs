@@ -7,8 +7,8 @@ use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::apart;
 use freehold::vmalloc::{Slot, SlotLayout, Slots};
+use freehold_harness::memory::Pages;
 use freehold_sys::SysError;
-use freehold_sys::harness::memory::Pages;
 use std::ops::Range;
 
 /// Slots that are held at once.

@@ -16,7 +16,8 @@ use super::lock::{Lock, Used};
 use super::pool::{PAGE, Pool, address_space};
 use freehold::kva::{AddressSpace, Request};
 use freehold::units::Span;
-use freehold_sys::{harness, topology};
+use freehold_harness::threads;
+use freehold_sys::topology;
 use std::collections::BTreeMap;
 use std::mem;
 
@@ -150,7 +151,7 @@ impl Split {
 
 impl Pool for Split {
     fn alloc(&self, pages: u64) -> Option<u64> {
-        let here = |nodes: &[Node]| harness::current_cpu().unwrap_or(0) as usize % nodes.len();
+        let here = |nodes: &[Node]| threads::current_cpu().unwrap_or(0) as usize % nodes.len();
         let pools = match &self.nodes[..] {
             [Node { pools: None, .. }] => None,
             nodes => nodes[here(nodes)].pools.as_ref(),

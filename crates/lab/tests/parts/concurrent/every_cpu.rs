@@ -73,7 +73,7 @@ fn a_space_that_hands_out_what_is_taken_is_caught() {
     let space = AddressSpace::new(whole(), Align::PAGE, Placement::Lowest).unwrap();
     let options = asked(&["churn"]);
     let cases = cases_of(&options).unwrap();
-    let reason = on_engine(&Liar(Mutex::new(space)), &options, &cases, 2, None).unwrap_err();
+    let reason = on_engine(&Liar(Mutex::new(space)), &options, &cases, 2, None).unwrap_err().to_string();
     assert!(
         reason.contains("churn on thread") && reason.contains("found") || reason.contains("taken"),
         "{reason}"

@@ -1,9 +1,10 @@
 //! Memory that a measurement compares with: of any allocator, of `mmap`, and slots that system calls make zero again.
 
-use crate::{PageScan, Reservation, SysError, page_bytes};
+use freehold_sys::{PageScan, Reservation, SysError, page_bytes};
 use std::alloc::{GlobalAlloc, Layout};
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::{self, NonNull};
+use std::sync::{Mutex, PoisonError};
 
 /// What a block is aligned to, as `malloc` aligns.
 const ALIGN: usize = 16;
@@ -161,10 +162,59 @@ impl DerefMut for Pages {
     }
 }
 
+/// The calls of [`poke`] and [`peek`].
+pub const POKES: [libc::c_long; 3] = [libc::SYS_pipe2, libc::SYS_read, libc::SYS_write];
+
+/// Moves a byte from one address to another through a pipe: the kernel, or an emulator, says `EFAULT` where a thread would fault.
+/// `None` if it does; the byte is not moved then.
+fn through_pipe(from: *const u8, to: *mut u8) -> Option<()> {
+    static PIPE: Mutex<Option<[libc::c_int; 2]>> = Mutex::new(None);
+    let mut pipe = PIPE.lock().unwrap_or_else(PoisonError::into_inner);
+    let [read, write] = match *pipe {
+        Some(ends) => ends,
+        None => {
+            let mut ends = [0; 2];
+            // SAFETY: the call writes two numbers.
+            let failed = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) };
+            (failed == 0).then_some(*pipe.insert(ends))?
+        }
+    };
+    // SAFETY: the callers say of what they move; the calls fail for what is not readable, or writable.
+    let moved = unsafe {
+        libc::write(write, from.cast(), 1) == 1 && {
+            let moved = libc::read(read, to.cast(), 1) == 1;
+            if !moved {
+                // What was not moved must not wait for the next.
+                let mut rest = 0_u8;
+                libc::read(read, (&raw mut rest).cast(), 1);
+            }
+            moved
+        }
+    };
+    moved.then_some(())
+}
+
+/// Has the kernel write a byte of this process. False where a thread that did it would fault.
+///
+/// As a write to `/proc/self/mem`, it is not of the language: who calls it holds the byte, or knows that it cannot be written.
+#[must_use]
+pub fn poke(at: NonNull<u8>, value: u8) -> bool {
+    through_pipe(&raw const value, at.as_ptr()).is_some()
+}
+
+/// Has the kernel read a byte of this process. `None` where a thread that did it would fault.
+#[must_use]
+pub fn peek(at: NonNull<u8>) -> Option<u8> {
+    let mut value = 0_u8;
+    through_pipe(at.as_ptr(), &raw mut value)?;
+    Some(value)
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test stops at once")]
 mod tests {
     use super::*;
-    use crate::harness::page_faults;
+    use crate::threads::page_faults;
     use std::alloc::System;
 
     fn what_is_written_is_there(allocator: &impl GlobalAlloc) {
@@ -193,6 +243,14 @@ mod tests {
         let before = page_faults().unwrap();
         Block::new(&Mmap, 64 * page_bytes(), false).unwrap().write_every(page_bytes(), 1);
         assert!(page_faults().unwrap() - before >= 64);
+    }
+
+    #[test]
+    fn the_kernel_writes_where_a_thread_could() {
+        let memory = Reservation::new(page_bytes()).unwrap();
+        assert!(!poke(memory.base(), 7) && peek(memory.base()).is_none());
+        memory.commit(0..page_bytes()).unwrap();
+        assert!(poke(memory.base(), 7) && peek(memory.base()) == Some(7));
     }
 
     #[test]

@@ -1,11 +1,8 @@
-//! What a measurement or a stress test does to threads: their CPU time and page faults, signals that interrupt them, moves from CPU
-//! to CPU; and [`memory`] to compare with.
-//!
-//! Nothing that counts needs this; the feature `harness` is for who tests and measures.
+//! What a measurement or a stress test does to threads: their CPU time and page faults, signals that interrupt them, moves from CPU to
+//! CPU.
 
-pub mod memory;
-
-use crate::SysError;
+use crate::last;
+use freehold_sys::SysError;
 use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
@@ -53,7 +50,7 @@ pub fn page_faults() -> Result<u64, SysError> {
 pub fn current_cpu() -> Result<u32, SysError> {
     // SAFETY: the call only returns a number.
     let cpu = unsafe { libc::sched_getcpu() };
-    u32::try_from(cpu).map_err(|_| SysError::last("sched_getcpu"))
+    u32::try_from(cpu).map_err(|_| last("sched_getcpu"))
 }
 
 /// A thread of this process, or one that was.
@@ -82,7 +79,7 @@ impl Thread {
     pub fn move_to(self, cpu: u32) -> Result<(), SysError> {
         let mut words = [0_u64; 64];
         let Some(word) = words.get_mut(cpu as usize / 64) else {
-            return Err(SysError::invalid("sched_setaffinity"));
+            return Err(SysError { call: "sched_setaffinity", errno: libc::EINVAL });
         };
         *word = 1 << (cpu % 64);
         // SAFETY: the call reads as many bytes as there are; the kernel's sets are words of bits, the lowest bit first.
@@ -122,10 +119,11 @@ fn set_handler() -> Result<(), SysError> {
 }
 
 fn check(call: &'static str, status: i64) -> Result<(), SysError> {
-    if status == 0 { Ok(()) } else { Err(SysError::last(call)) }
+    if status == 0 { Ok(()) } else { Err(last(call)) }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test stops at once")]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
@@ -152,7 +150,7 @@ mod tests {
                 current_cpu().unwrap()
             });
             let thread = receive.recv().unwrap();
-            let cpus = crate::topology::online_cpus().unwrap_or_else(|| vec![0]);
+            let cpus = freehold_sys::topology::online_cpus().unwrap_or_else(|| vec![0]);
             let last = cpus.into_iter().rev().find(|&cpu| thread.move_to(cpu).is_ok()).unwrap();
             let before = interruptions();
             while interruptions() < before + 10 {
