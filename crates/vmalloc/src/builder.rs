@@ -1,9 +1,9 @@
 //! Builder for `VirtualMemory`.
 
 use crate::error::BuildError;
-use crate::keep::Keep;
 use crate::mapping::BASE_ALIGN;
 use crate::memory::VirtualMemory;
+use crate::residency::RetainPolicy;
 
 /// The least that can be reserved.
 pub(crate) const MIN_RESERVE: usize = 4 * BASE_ALIGN;
@@ -26,14 +26,19 @@ pub enum Commit {
 #[must_use = "nothing is reserved before `build`"]
 pub struct Builder {
     pub(crate) reserve_bytes: usize,
-    pub(crate) keep: Keep,
+    pub(crate) retain: RetainPolicy,
     pub(crate) commit: Option<Commit>,
     pub(crate) quarantine_bytes: Option<u64>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { reserve_bytes: 64 << 30, keep: Keep::default(), commit: None, quarantine_bytes: None }
+        Self {
+            reserve_bytes: 64 << 30,
+            retain: RetainPolicy::default(),
+            commit: None,
+            quarantine_bytes: None,
+        }
     }
 }
 
@@ -44,9 +49,9 @@ impl Builder {
         Self { reserve_bytes, ..self }
     }
 
-    /// How much free memory stays, and for how long. [`Keep::default`] if this is not called.
-    pub fn keep(self, keep: Keep) -> Self {
-        Self { keep, ..self }
+    /// How much free memory stays, and for how long. [`RetainPolicy::default`] if this is not called.
+    pub fn retain(self, retain: RetainPolicy) -> Self {
+        Self { retain, ..self }
     }
 
     /// When addresses become usable. If this is not called: strictly where the system charges for memory, lazily elsewhere.
@@ -55,7 +60,7 @@ impl Builder {
     }
 
     /// The debug mode: what is freed faults when it is touched, at once and until it is handed out again, and that is not
-    /// before `quarantine_bytes` were freed after it. Nothing stays warm. A free is a system call.
+    /// before `quarantine_bytes` were freed after it. Nothing stays resident. A free is a system call.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub fn catch_use_after_free(self, quarantine_bytes: u64) -> Self {
         Self { quarantine_bytes: Some(quarantine_bytes), ..self }

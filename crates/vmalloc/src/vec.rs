@@ -8,7 +8,8 @@
 use crate::builder::Commit;
 use crate::error::AllocError;
 use crate::mapping::{Pages, whole_pages};
-use crate::memory::{Use, VirtualMemory};
+use crate::memory::VirtualMemory;
+use crate::zone::{LENT_GRANULE, Use};
 use freehold_kva::{self as kva, Request};
 use freehold_sys::page_bytes;
 use freehold_units::Rejected;
@@ -62,16 +63,20 @@ impl<'a, T> VmVec<'a, T> {
     pub fn with_reserve(vm: &'a VirtualMemory, max: usize) -> Result<Self, AllocError> {
         let bytes =
             max.checked_mul(size_of::<T>()).and_then(whole_pages).ok_or(kva::AllocError::SizeOverflow)?;
-        let granules = bytes.max(1).checked_next_multiple_of(crate::memory::ZONE_GRANULE);
+        let granules = bytes.max(1).checked_next_multiple_of(LENT_GRANULE);
         let size = granules.ok_or(kva::AllocError::SizeOverflow)?;
         let align = align_of::<T>().min(crate::mapping::BASE_ALIGN);
         if align < align_of::<T>() {
             return Err(kva::AllocError::NotPowerOfTwo { align_bytes: align_of::<T>() as u64 }.into());
         }
-        let range = vm.shared.carve(&Request::new(size as u64).align_bytes(align as u64), Use::Vector)?;
+        let range = vm
+            .shared
+            .zones()
+            .lending
+            .take(&Request::new(size as u64).align_bytes(align as u64), Use::Vector)?;
         // SAFETY: the range was carved for this vector. What is not committed yet is not touched.
-        let pages = unsafe { vm.shared.mapping.pages(range.clone()) };
-        let committed_bytes = if vm.shared.commit == Commit::Lazy { size } else { 0 };
+        let pages = unsafe { vm.shared.mapping().pages(range.clone()) };
+        let committed_bytes = if vm.shared.mapping().commits() == Commit::Lazy { size } else { 0 };
         Ok(Self { vm, pages, range, len: 0, max, committed_bytes, touched_bytes: 0, elements: PhantomData })
     }
 
@@ -141,7 +146,7 @@ impl<'a, T> VmVec<'a, T> {
         let needed = needed_bytes.next_multiple_of(page);
         let ample = needed.max(now + STEP_BYTES.max((now / 4).next_multiple_of(page))).min(self.range.len());
         let part = |bytes: usize| self.range.start + now..self.range.start + bytes;
-        let mapping = &self.vm.shared.mapping;
+        let mapping = self.vm.shared.mapping();
         self.committed_bytes = match mapping.commit(part(ample)) {
             Ok(()) => ample,
             Err(_) => mapping.commit(part(needed)).map(|()| needed)?,
@@ -179,7 +184,7 @@ impl<'a, T> VmVec<'a, T> {
         let used = (self.len * size_of::<T>()).next_multiple_of(page_bytes());
         let end = self.touched_bytes.next_multiple_of(page_bytes());
         if used < end {
-            self.vm.shared.mapping.decommit(&mut self.pages, used..end)?;
+            self.vm.shared.mapping().decommit(&mut self.pages, used..end)?;
             self.touched_bytes = used;
         }
         Ok(())
@@ -199,11 +204,11 @@ struct GiveBack<'v, 'a, T>(&'v mut VmVec<'a, T>);
 
 impl<T> Drop for GiveBack<'_, '_, T> {
     fn drop(&mut self) {
-        let shared = &self.0.vm.shared;
+        let zones = self.0.vm.shared.zones();
         // What cannot be given back stays taken.
         match self.0.shrink_to_fit() {
-            Ok(()) => shared.uncarve(self.0.range.start),
-            Err(_) => shared.strand(self.0.range.start),
+            Ok(()) => zones.lending.give_back(self.0.range.start),
+            Err(_) => zones.keep_pending(self.0.range.start),
         }
     }
 }

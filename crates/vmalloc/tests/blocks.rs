@@ -2,15 +2,15 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 
 use freehold_vmalloc::kva::{self, Request};
-use freehold_vmalloc::{AllocError, BuildError, Commit, Keep, VirtualMemory, Zero};
+use freehold_vmalloc::{AllocError, BuildError, Commit, RetainPolicy, VirtualMemory, Zero};
 use std::time::{Duration, Instant};
 
 const MIB: usize = 1 << 20;
 /// Under Miri all of it is memory.
 const RESERVE: usize = if cfg!(miri) { 64 * MIB } else { 4096 * MIB };
 
-fn vm(keep: Keep) -> VirtualMemory {
-    VirtualMemory::builder().reserve(RESERVE).keep(keep).build().unwrap()
+fn vm(keep: RetainPolicy) -> VirtualMemory {
+    VirtualMemory::builder().reserve(RESERVE).retain(keep).build().unwrap()
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
@@ -19,7 +19,7 @@ fn is_zero(bytes: &[u8]) -> bool {
 
 #[test]
 fn warm_blocks_come_back_and_are_zero_if_asked() {
-    let vm = vm(Keep::bytes(16 << 20));
+    let vm = vm(RetainPolicy::bytes(16 << 20));
     let lens: &[usize] = &[1, 4096, 60_000, 64 << 10, 300 << 10, MIB, 2 * MIB, 16 * MIB];
     for &len in if cfg!(miri) { &lens[..4] } else { lens } {
         // Threads that change their CPU get others.
@@ -43,7 +43,7 @@ fn warm_blocks_come_back_and_are_zero_if_asked() {
 #[test]
 fn a_slot_that_served_a_longer_block_is_zero_after_it_was_given_back() {
     // 20 pages and 17 are of one size class.
-    let vm = vm(Keep::bytes(1 << 20));
+    let vm = vm(RetainPolicy::bytes(1 << 20));
     vm.alloc(20 << 12, Zero::No).unwrap().fill(1);
     let short = vm.alloc(17 << 12, Zero::No).unwrap();
     assert!(short.iter().all(|&byte| byte == 1));
@@ -51,7 +51,8 @@ fn a_slot_that_served_a_longer_block_is_zero_after_it_was_given_back() {
     vm.release_idle().unwrap();
     assert!(is_zero(&vm.alloc(20 << 12, Zero::Yes).unwrap()));
     // The same where the short block is given back alone, since nothing is kept.
-    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(80 << 10)).build().unwrap();
+    let vm =
+        VirtualMemory::builder().reserve(64 * MIB).retain(RetainPolicy::bytes(80 << 10)).build().unwrap();
     let long = vm.alloc(20 << 12, Zero::No);
     long.unwrap().fill(1);
     let (short, other) = (vm.alloc(17 << 12, Zero::No).unwrap(), vm.alloc(20 << 12, Zero::No).unwrap());
@@ -63,7 +64,7 @@ fn a_slot_that_served_a_longer_block_is_zero_after_it_was_given_back() {
 
 #[test]
 fn what_cannot_be_had_is_refused_and_changes_nothing() {
-    let vm = vm(Keep::default());
+    let vm = vm(RetainPolicy::default());
     assert_eq!(vm.alloc(0, Zero::Yes).unwrap_err(), AllocError::Addresses(kva::AllocError::ZeroSize));
     for len in [usize::MAX, usize::MAX - 8191, isize::MAX as usize, 1 << 47, RESERVE / 2 + MIB] {
         let error = vm.alloc(len, Zero::Yes).unwrap_err();
@@ -87,7 +88,7 @@ fn what_cannot_be_had_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_window_is_one_of_the_zone_that_serves_the_length() {
-    let vm = vm(Keep::default());
+    let vm = vm(RetainPolicy::default());
     let zones = vm.stats().zones;
     for (zone, other, len) in [(0, 1, 8192), (1, 0, 2 * MIB as u64)] {
         let (within, outside) = (zones[zone].addresses, zones[other].addresses);
@@ -104,7 +105,8 @@ fn a_window_is_one_of_the_zone_that_serves_the_length() {
 
 #[test]
 fn all_addresses_can_be_taken_and_taken_again() {
-    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(64 << 20)).build().unwrap();
+    let vm =
+        VirtualMemory::builder().reserve(64 * MIB).retain(RetainPolicy::bytes(64 << 20)).build().unwrap();
     let fill = |len: usize| {
         let mut blocks = Vec::new();
         let refused = loop {
@@ -128,14 +130,14 @@ fn all_addresses_can_be_taken_and_taken_again() {
     assert_eq!(fill(3 * MIB), 4);
     vm.validate().unwrap();
     vm.release_idle().unwrap();
-    assert_eq!(vm.stats().warm_bytes, 0);
+    assert_eq!(vm.stats().residency.resident_bytes, 0);
     assert_eq!(vm.stats().zones.iter().map(|zone| zone.space.blocks).sum::<u64>(), 0);
 }
 
 #[test]
 fn warm_memory_stays_under_the_threshold_and_a_batch() {
     let keep = 4 << 20;
-    let vm = vm(Keep::bytes(keep));
+    let vm = vm(RetainPolicy::bytes(keep));
     let most = keep + keep / 16;
     let mut held = std::collections::VecDeque::new();
     let mut random = 1u64;
@@ -151,35 +153,39 @@ fn warm_memory_stays_under_the_threshold_and_a_batch() {
         }
         let stats = vm.stats();
         let warm: u64 = stats.zones.iter().map(|zone| zone.space.warm_bytes).sum();
-        assert!(warm <= most && stats.warm_bytes <= most, "{warm} {stats:?}");
+        assert!(warm <= most && stats.residency.resident_bytes <= most, "{warm} {stats:?}");
     }
-    assert!(vm.stats().purges > 0);
+    assert!(vm.stats().residency.purges > 0);
     vm.validate().unwrap();
 }
 
 #[test]
 fn nothing_stays_where_nothing_is_kept() {
-    let vm = vm(Keep::nothing());
+    let vm = vm(RetainPolicy::nothing());
     for _ in 0..10 {
         let mut block = vm.alloc(64 << 10, Zero::Yes).unwrap();
         assert!(is_zero(&block));
         block.fill(1);
     }
-    assert_eq!(vm.stats().warm_bytes, 0);
+    assert_eq!(vm.stats().residency.resident_bytes, 0);
     vm.validate().unwrap();
 }
 
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
 fn the_longest_blocks_are_never_warm() {
-    let vm = VirtualMemory::builder().reserve(16 << 30).keep(Keep::bytes(1 << 30)).build().unwrap();
+    let vm = VirtualMemory::builder().reserve(16 << 30).retain(RetainPolicy::bytes(1 << 30)).build().unwrap();
     for (pages, kept) in [(16_385, 0), (16_384, 64 << 20)] {
         let mut block = vm.alloc(pages << 12, Zero::No).unwrap();
         block[0] = 1;
         drop(block);
         let stats = vm.stats();
         let resident = if kept > 0 { 4096 } else { 0 };
-        assert_eq!((stats.warm_bytes, vm.resident_bytes().unwrap()), (kept, resident), "{pages} pages");
+        assert_eq!(
+            (stats.residency.resident_bytes, vm.resident_bytes().unwrap()),
+            (kept, resident),
+            "{pages} pages"
+        );
         assert_eq!(stats.zones[1].space.extents, 0);
         vm.validate().unwrap();
     }
@@ -189,14 +195,14 @@ fn the_longest_blocks_are_never_warm() {
 #[test]
 fn idle_memory_decays() {
     let decay = Duration::from_millis(200);
-    let vm = vm(Keep::bytes(64 << 20).decay(decay));
+    let vm = vm(RetainPolicy::bytes(64 << 20).decay(decay));
     let mut blocks: Vec<_> = (0..200).map(|_| vm.alloc(64 << 10, Zero::No).unwrap()).collect();
     blocks.iter_mut().for_each(|block| block.fill(1));
     let peak = vm.resident_bytes().unwrap();
     assert!(peak >= 200 << 16);
     drop(blocks);
     let idle = Instant::now();
-    assert_eq!(vm.stats().warm_bytes, 200 << 16, "all of it stays at first");
+    assert_eq!(vm.stats().residency.resident_bytes, 200 << 16, "all of it stays at first");
     // Twice the decay, and what a busy machine takes to run a thread.
     while vm.resident_bytes().unwrap() > peak / 20 {
         assert!(
@@ -212,7 +218,7 @@ fn idle_memory_decays() {
 fn strict_commitment_grows_in_steps() {
     let vm = VirtualMemory::builder().reserve(64 * MIB).commit(Commit::Strict).build().unwrap();
     let committed = || vm.stats().zones[0].committed_bytes as usize;
-    assert_eq!((committed(), vm.stats().commit), (0, Commit::Strict));
+    assert_eq!((committed(), vm.stats().mapping.commit), (0, Commit::Strict));
     let mut blocks = vec![vm.alloc(64 << 10, Zero::Yes).unwrap()];
     assert_eq!(committed(), 4 * MIB);
     while let Ok(mut block) = vm.alloc(64 << 10, Zero::Yes) {
@@ -247,7 +253,7 @@ fn a_warm_slot_is_committed_beyond_its_first_block() {
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
 fn statistics_are_what_the_kernel_says() {
-    let vm = vm(Keep::bytes(128 << 20));
+    let vm = vm(RetainPolicy::bytes(128 << 20));
     let blocks: Vec<_> = (1..200)
         .map(|pages| {
             let mut block = vm.alloc(pages << 12, Zero::Yes).unwrap();
@@ -258,11 +264,14 @@ fn statistics_are_what_the_kernel_says() {
     let touched: u64 = blocks.iter().map(|block| block.len() as u64).sum();
     assert_eq!((vm.resident_bytes().unwrap(), resident_by_smaps(&vm)), (touched, touched));
     drop(blocks);
-    assert!(vm.stats().warm_bytes >= touched, "slots are as long as their blocks or longer");
+    assert!(vm.stats().residency.resident_bytes >= touched, "slots are as long as their blocks or longer");
     assert_eq!(resident_by_smaps(&vm), touched);
     vm.release_idle().unwrap();
-    assert_eq!((vm.resident_bytes().unwrap(), resident_by_smaps(&vm), vm.stats().warm_bytes), (0, 0, 0));
-    if vm.stats().named {
+    assert_eq!(
+        (vm.resident_bytes().unwrap(), resident_by_smaps(&vm), vm.stats().residency.resident_bytes),
+        (0, 0, 0)
+    );
+    if vm.stats().mapping.named {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         assert!(maps.contains("[anon:freehold blocks]") && maps.contains("[anon:freehold large blocks]"));
     } else {
@@ -292,7 +301,7 @@ fn resident_by_smaps(vm: &VirtualMemory) -> u64 {
 #[test]
 fn threads_share_and_lose_nothing() {
     let keep = 8 << 20;
-    let vm = vm(Keep::bytes(keep).decay(Duration::from_millis(20)));
+    let vm = vm(RetainPolicy::bytes(keep).decay(Duration::from_millis(20)));
     let rounds = if cfg!(miri) { 20 } else { 20_000 };
     std::thread::scope(|scope| {
         for thread in 0..4u64 {
@@ -322,7 +331,7 @@ fn threads_share_and_lose_nothing() {
     // What the thread that decays is giving back at this moment counts until it is given back.
     loop {
         vm.release_idle().unwrap();
-        let warm = vm.stats().warm_bytes;
+        let warm = vm.stats().residency.resident_bytes;
         if warm == 0 {
             break;
         }

@@ -3,7 +3,7 @@
 
 use freehold_vmalloc::kva;
 use freehold_vmalloc::{
-    AllocError, Commit, Keep, PoolError, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
+    AllocError, Commit, PoolError, RetainPolicy, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
 };
 
 const MIB: usize = 1 << 20;
@@ -11,7 +11,7 @@ const MIB: usize = 1 << 20;
 const GUARD: usize = if cfg!(miri) { 0 } else { 4096 };
 
 fn vm() -> VirtualMemory {
-    VirtualMemory::builder().reserve(256 * MIB).keep(Keep::bytes(64 << 20)).build().unwrap()
+    VirtualMemory::builder().reserve(256 * MIB).retain(RetainPolicy::bytes(64 << 20)).build().unwrap()
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
@@ -47,10 +47,10 @@ fn slots_are_zero_however_they_were_cleared() {
             }
         }
         let stats = vm.stats();
-        assert_eq!(stats.refused, if cfg!(miri) { stats.refused } else { 0 });
-        assert_eq!(stats.zones[2].space.blocks * SLOT as u64, stats.dropped_bytes);
+        assert_eq!(stats.mapping.refused, if cfg!(miri) { stats.mapping.refused } else { 0 });
+        assert_eq!(stats.zones[2].space.blocks * SLOT as u64, stats.residency.dropped_bytes);
         drop(slots);
-        assert_eq!((vm.stats().warm_bytes, vm.stats().zones.len()), (0, 2));
+        assert_eq!((vm.stats().residency.resident_bytes, vm.stats().zones.len()), (0, 2));
         #[cfg(all(target_os = "linux", not(miri)))]
         assert_eq!(vm.resident_bytes(), Ok(0));
         vm.validate().unwrap();
@@ -66,9 +66,12 @@ fn what_slots_keep_is_bounded() {
     held.iter_mut().for_each(|slot| slot.fill(1));
     drop(held);
     // All 64 were cleared at once.
-    assert_eq!(vm.stats().dropped_bytes, 0);
-    assert_eq!((vm.resident_bytes().unwrap(), vm.stats().warm_bytes), (64 * (16 << 10), 64 * (16 << 10)));
-    assert_eq!(vm.stats().scans, 1 + 1, "one for the slots, one for the question");
+    assert_eq!(vm.stats().residency.dropped_bytes, 0);
+    assert_eq!(
+        (vm.resident_bytes().unwrap(), vm.stats().residency.resident_bytes),
+        (64 * (16 << 10), 64 * (16 << 10))
+    );
+    assert_eq!(vm.stats().scrub.scans, 1 + 1, "one for the slots, one for the question");
     assert_eq!(vm.release_idle(), Ok(64 * (16 << 10)));
     assert_eq!(vm.resident_bytes(), Ok(0));
 }
@@ -241,9 +244,9 @@ fn vectors_grow_in_place() {
         numbers.extend_from_slice(&[10, 11]).unwrap();
         assert!(numbers.iter().copied().eq(0..12));
         assert_eq!(numbers.pop(), Some(11));
-        assert!(vm.stats().vector_bytes >= most as u64 * 8);
+        assert!(vm.stats().lending.vector_bytes >= most as u64 * 8);
         drop(numbers);
-        assert_eq!(vm.stats().vector_bytes, 0);
+        assert_eq!(vm.stats().lending.vector_bytes, 0);
         #[cfg(all(target_os = "linux", not(miri)))]
         assert_eq!(vm.resident_bytes(), Ok(0));
     }
@@ -293,7 +296,7 @@ fn a_panic_in_a_destructor_loses_no_addresses() {
     let mut elements = VmVec::with_reserve(&vm, 1000).unwrap();
     assert!(elements.push((Panics, 1)).is_ok());
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(elements))).is_err());
-    assert_eq!(vm.stats().vector_bytes, 0);
+    assert_eq!(vm.stats().lending.vector_bytes, 0);
 }
 
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -302,10 +305,10 @@ fn every_question_to_the_system_is_counted() {
     let vm = vm();
     let slots = vm.slots(&SlotLayout::new(4096).count(128)).unwrap();
     let held: Vec<_> = (0..128).map(|_| slots.get().unwrap()).collect();
-    let before = vm.stats().scans;
+    let before = vm.stats().scrub.scans;
     // No two of the 64 that are cleared together are neighbours.
     let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|slot| slot.number() % 2 == 1);
     drop(odd);
-    assert_eq!((vm.stats().dropped_bytes, vm.stats().scans - before), (0, 64));
+    assert_eq!((vm.stats().residency.dropped_bytes, vm.stats().scrub.scans - before), (0, 64));
     drop(even);
 }

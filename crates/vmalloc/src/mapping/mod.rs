@@ -1,12 +1,21 @@
-//! The reservation that everything lies in, and pages of it that one owner uses.
+//! The mapping layer: one reservation, which parts of it are committed, and every call that is made on its pages.
 //!
-//! What is unsafe about memory is here: constructing [`Pages`] asserts exclusive use; afterwards all operations on them
-//! are safe.
+//! # Contract
+//! - Constructing [`Pages`] asserts exclusive use of a committed range (V1); afterwards all operations on them are safe.
+//! - A call that fails changes nothing, but what pages hold whose decommit failed.
+//! - The layer knows nothing of blocks, sizes or users.
 
+mod frontier;
+mod pages;
+
+use crate::builder::Commit;
 use freehold_sys::{Guard, PageScan, Reservation, SysError, page_bytes};
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+pub(crate) use frontier::Frontier;
+pub(crate) use pages::Pages;
 
 /// What the first byte is a multiple of.
 pub(crate) const BASE_ALIGN: usize = 4 << 20;
@@ -18,18 +27,43 @@ pub(crate) struct Mapping {
     /// Bytes of the reservation before the first of its own.
     lead: usize,
     len: usize,
+    /// When ranges become usable.
+    commit: Commit,
     /// How guards are made here, plus 1; 0 while there was none.
     guard: AtomicU8,
+    /// Refused calls for which there was another way.
+    refused: AtomicU64,
 }
 
 impl Mapping {
-    /// Reserves `len` bytes, which are whole pages.
-    pub(crate) fn new(len: usize) -> Result<Self, SysError> {
+    /// Reserves `len` bytes, which are whole pages, and commits them if that is done at once.
+    pub(crate) fn new(len: usize, commit: Commit) -> Result<Self, SysError> {
         let invalid = SysError { call: "mmap", errno: 22 };
         let memory = Reservation::new(len.checked_add(BASE_ALIGN).ok_or(invalid)?)?;
         let address = memory.base().addr().get();
         let lead = address.next_multiple_of(BASE_ALIGN) - address;
-        Ok(Self { memory, lead, len, guard: AtomicU8::new(0) })
+        let mapping = Self { memory, lead, len, commit, guard: AtomicU8::new(0), refused: AtomicU64::new(0) };
+        // A kernel may have no huge pages.
+        let _ = mapping.memory.without_huge_pages(mapping.inner(0..len));
+        if commit == Commit::Lazy {
+            mapping.commit(0..len)?;
+        }
+        Ok(mapping)
+    }
+
+    /// When ranges become usable.
+    pub(crate) fn commits(&self) -> Commit {
+        self.commit
+    }
+
+    /// Counts a refused call for which there is another way.
+    pub(crate) fn count_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many were counted.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -48,8 +82,8 @@ impl Mapping {
 
     /// Where pages lie in the reservation.
     fn range_of(&self, pages: &Pages, part: Range<usize>) -> Range<usize> {
-        debug_assert!(part.start <= part.end && part.end <= pages.len);
-        let from = pages.start.addr().get() - self.memory.base().addr().get();
+        debug_assert!(part.start <= part.end && part.end <= pages.len());
+        let from = pages.start().addr().get() - self.memory.base().addr().get();
         from + part.start..from + part.end
     }
 
@@ -61,11 +95,6 @@ impl Mapping {
     /// Names a range. False where the kernel has no names.
     pub(crate) fn name(&self, range: Range<usize>, name: &std::ffi::CStr) -> bool {
         self.memory.name(self.inner(range), name).is_ok()
-    }
-
-    /// Keeps huge pages out, of which the kernel may have none.
-    pub(crate) fn without_huge_pages(&self) {
-        let _ = self.memory.without_huge_pages(self.inner(0..self.len));
     }
 
     /// Pages of a range.
@@ -98,7 +127,7 @@ impl Mapping {
 
     /// Makes every access to the pages fault, and gives their memory back.
     pub(crate) fn guard(&self, pages: &mut Pages) -> Result<(), SysError> {
-        let all = 0..pages.len;
+        let all = 0..pages.len();
         // SAFETY: the pages are committed, and their owner does not use them.
         let guard = unsafe { self.memory.guard(self.range_of(pages, all)) }?;
         // Relaxed: a kernel has one way.
@@ -136,64 +165,7 @@ impl Mapping {
 
     /// The offset of the first page.
     pub(crate) fn offset_of(&self, pages: &Pages) -> usize {
-        pages.start.addr().get() - self.memory.base().addr().get() - self.lead
-    }
-}
-
-/// Committed pages that their owner alone uses (V1).
-#[derive(Debug)]
-pub(crate) struct Pages {
-    start: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: nobody else uses the pages, whichever thread has them.
-unsafe impl Send for Pages {}
-// SAFETY: through a shared reference they are only read.
-unsafe impl Sync for Pages {}
-
-impl Pages {
-    /// Pages that start there.
-    ///
-    /// # Safety
-    /// As for [`Mapping::pages`].
-    #[inline]
-    pub(crate) unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
-        Self { start, len }
-    }
-
-    /// No pages.
-    #[inline]
-    pub(crate) fn none() -> Self {
-        Self { start: NonNull::dangling(), len: 0 }
-    }
-
-    #[inline]
-    pub(crate) fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the pages are committed and the owner's; what the system or earlier owners left is bytes.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
-    }
-
-    #[inline]
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and nobody else has a reference.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
-    }
-
-    /// Writes zeros.
-    #[inline]
-    pub(crate) fn zero(&mut self, part: Range<usize>) {
-        self.bytes_mut()[part].fill(0);
+        pages.start().addr().get() - self.memory.base().addr().get() - self.lead
     }
 }
 

@@ -8,7 +8,8 @@
 //!
 //! Where the system does not tell, all pages are given back; where it refuses that as well, all are written.
 
-use crate::memory::{Counts, Shared, lock};
+use super::Scrub;
+use crate::residency::count;
 use crate::zone::{Held, Shape, Zone};
 use freehold_sys::{PageScan, SysError};
 use std::ops::Range;
@@ -17,35 +18,19 @@ use std::sync::Arc;
 /// Dropped slots that are cleared together.
 pub(crate) const BATCH: usize = 64;
 
-impl Shared {
+impl Scrub {
     /// Takes a slot back that has to be cleared. It waits until there is a batch.
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held) {
-        let bytes = held.pages.len() as u64;
-        if self.quarantine.is_some() {
-            return self.take_back_cold(zone, held, bytes);
+        if self.residency.take_back_dropped(zone, held, BATCH) {
+            self.clear_dropped(zone);
         }
-        if self.warm.add(bytes) && !self.make_room(zone, bytes) {
-            return self.give_pages_back(zone, held, bytes);
-        }
-        {
-            let mut waiting = lock(&zone.dropped);
-            if waiting.len() == waiting.capacity() && waiting.try_reserve_exact(BATCH).is_err() {
-                drop(waiting);
-                return self.give_pages_back(zone, held, bytes);
-            }
-            waiting.push(held);
-            if waiting.len() < BATCH {
-                return;
-            }
-        }
-        self.clear_dropped(zone);
     }
 
     /// Clears the slots that wait, and frees them. While they are in hand, who finds no free slot waits for them.
     #[cold]
     fn clear_dropped(&self, zone: &Zone) {
         let _open = zone.hold_open();
-        let mut batch = std::mem::take(&mut *lock(&zone.dropped));
+        let mut batch = std::mem::take(&mut *zone.dropped());
         if batch.is_empty() {
             // Another thread was quicker.
             return;
@@ -65,7 +50,7 @@ impl Shared {
                 .map_err(|error| *error)
                 .and_then(|scan| self.clear_resident_of(scan, shape, neighbours));
             if known.is_err() {
-                Counts::add(&self.counts.refused, 1);
+                self.mapping().count_refused();
                 neighbours.iter_mut().for_each(|held| self.clear_all_of(held));
             }
             cleared += count;
@@ -74,11 +59,11 @@ impl Shared {
             self.return_scan(scan);
         }
         for held in batch.drain(..) {
-            self.warm.sub((held.pages.len() - shape.kept) as u64);
-            zone.give_warm(held.position, held.slab);
+            self.residency.resident.sub((held.pages.len() - shape.kept) as u64);
+            zone.free_resident(held.position, held.slab);
         }
         // The next batch needs no memory.
-        let mut waiting = lock(&zone.dropped);
+        let mut waiting = zone.dropped();
         if waiting.capacity() == 0 {
             *waiting = batch;
         }
@@ -91,7 +76,7 @@ impl Shared {
         shape: &Shape,
         slots: &mut [Held],
     ) -> Result<(), SysError> {
-        let first = self.mapping.offset_of(&slots[0].pages);
+        let first = self.mapping().offset_of(&slots[0].pages);
         let last = first + (slots.len() - 1) * shape.stride as usize;
         // Bytes that the slot, of this number, keeps.
         let (mut slot, mut kept) = (0, 0);
@@ -107,22 +92,22 @@ impl Shared {
                 let held = &mut slots[number];
                 held.pages.zero(stays);
                 bytes += part.len() as u64;
-                if !goes.is_empty() && self.mapping.decommit(&mut held.pages, goes.clone()).is_err() {
-                    Counts::add(&self.counts.refused, 1);
+                if !goes.is_empty() && self.mapping().decommit(&mut held.pages, goes.clone()).is_err() {
+                    self.mapping().count_refused();
                     held.pages.zero(goes);
                 }
             });
         };
         let done = self.resident(scan, first..last + shape.data.len(), found);
-        Counts::add(&self.counts.cleared_bytes, bytes);
+        count(&self.cleared_bytes, bytes);
         done
     }
 
     /// Clears a slot of which it is not known what has pages.
     fn clear_all_of(&self, held: &mut Held) {
         let all = 0..held.pages.len();
-        if self.mapping.decommit(&mut held.pages, all.clone()).is_err() {
-            Counts::add(&self.counts.refused, 1);
+        if self.mapping().decommit(&mut held.pages, all.clone()).is_err() {
+            self.mapping().count_refused();
             held.pages.zero(all);
         }
     }

@@ -1,13 +1,15 @@
 //! The thread that gives idle memory back: what was free throughout a window was needed by nobody.
 //!
 //! ```text
-//!   warm   |  *                    *                 least in the window: idle, given back at its end
-//!          |     *     *   *   *
+//!   free   |  *                    *                 least in the window: idle, given back at its end
+//!   memory |     *     *   *   *
 //!          +--------+---------------+-----> eight looks to a window
 //! ```
 
+use super::Residency;
 use crate::error::BuildError;
-use crate::memory::{Shared, lock};
+use crate::lock::lock;
+use crate::scrub::Scrub;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -25,12 +27,14 @@ pub(crate) struct Decay {
 }
 
 impl Decay {
-    pub(crate) fn start(shared: &Arc<Shared>, window: Duration) -> Result<Self, BuildError> {
+    pub(crate) fn start(memory: &Arc<Scrub>, window: Duration) -> Result<Self, BuildError> {
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
-        let (of_thread, shared) = (Arc::clone(&stop), Arc::clone(shared));
+        let (of_thread, memory) = (Arc::clone(&stop), Arc::clone(memory));
         let pause = (window / LOOKS).max(Duration::from_millis(1));
         let thread = std::thread::Builder::new().name("freehold-decay".to_owned());
-        let thread = thread.spawn(move || run(&shared, &of_thread, pause)).map_err(|_| BuildError::Thread)?;
+        let thread = thread
+            .spawn(move || run(&memory.residency, &of_thread, pause))
+            .map_err(|_| BuildError::Thread)?;
         Ok(Self { stop, thread: Some(thread), process: std::process::id() })
     }
 }
@@ -51,7 +55,7 @@ impl Drop for Decay {
     }
 }
 
-fn run(shared: &Shared, (stop, stopped): &(Mutex<bool>, Condvar), pause: Duration) {
+fn run(residency: &Residency, (stop, stopped): &(Mutex<bool>, Condvar), pause: Duration) {
     // Nothing was idle before the first window has passed.
     let mut looks = [0; LOOKS as usize];
     for number in (0..LOOKS as usize).cycle() {
@@ -60,11 +64,11 @@ fn run(shared: &Shared, (stop, stopped): &(Mutex<bool>, Condvar), pause: Duratio
         if *waited.unwrap_or_else(std::sync::PoisonError::into_inner).0 {
             return;
         }
-        looks[number] = shared.warm.bytes();
+        looks[number] = residency.resident.bytes();
         let idle = looks.iter().copied().min().unwrap_or(0);
         if idle > 0 {
             // What is refused is counted, and tried again when it has been idle for another window.
-            let _ = shared.release(idle);
+            let _ = residency.release(idle);
             looks.iter_mut().for_each(|look| *look -= idle);
         }
     }

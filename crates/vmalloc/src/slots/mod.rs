@@ -1,0 +1,223 @@
+//! Pools of slots of one size: each slot guarded, zero when it is handed out, warm if it can be.
+//!
+//! ```text
+//!   stride  | data ...................... | guard | . |      Slots: what runs past the end faults
+//!           | . | guard | ...................... data |      stacks: they grow down
+//! ```
+//!
+//! Slots start 64 KiB behind a multiple of 2 MiB. So the guard of a slot and the end of the one before it share a page
+//! table, where slots are as long as a page table reaches.
+//!
+//! # Invariants
+//! V3: in a pool that zeroes, free slots are zero; those that were dropped are held until they are cleared. V4: a slot's guard
+//! is installed once, before the slot is first handed out, and stays while the pool does.
+
+mod layout;
+
+use crate::error::{AllocError, PoolError};
+use crate::mapping::Pages;
+use crate::memory::VirtualMemory;
+use crate::scrub::Scrub;
+use crate::zone::{Held, Shape, Use, Zone};
+use freehold_kva::Request;
+use freehold_kva::pooled::SlabName;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+pub use layout::SlotLayout;
+use layout::{OFF_TABLE_BYTES, SLAB_SLOTS, TABLE_BYTES};
+
+/// Bytes of addresses for a pool of `len`.
+pub(crate) fn carved_bytes(len: usize) -> usize {
+    (len + OFF_TABLE_BYTES).next_multiple_of(OFF_TABLE_BYTES)
+}
+
+impl VirtualMemory {
+    /// Makes a pool of slots, with a mapping of its own. It lives as long as this, and gives its memory and addresses back when
+    /// dropped.
+    ///
+    /// # Errors
+    /// [`PoolError::Empty`], [`PoolError::TooLarge`]; [`PoolError::Addresses`] if the reservation has no room for the pool;
+    /// [`PoolError::OutOfMemory`].
+    pub fn slots(&self, layout: &SlotLayout) -> Result<Slots<'_>, PoolError> {
+        let (shape, granule) = layout.shape()?;
+        let shared = &*self.shared;
+        let slot_bytes = Some(shape.stride);
+        let most = shared.mapping().len() as u64 / 8 / shape.stride / SLAB_SLOTS * SLAB_SLOTS;
+        let count = layout.count.unwrap_or(most).checked_next_multiple_of(SLAB_SLOTS);
+        let len = count.and_then(|count| count.checked_mul(shape.stride));
+        let len = len.filter(|&len| len > 0 && len <= shared.mapping().len() as u64);
+        let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
+        let request = Request::new(carved_bytes(len) as u64);
+        let carved = shared.zones().lending.take(&request.align_bytes(TABLE_BYTES as u64), Use::Pool)?;
+        let range = carved.start + OFF_TABLE_BYTES..carved.start + OFF_TABLE_BYTES + len;
+        let zone = Zone::new(shared.mapping(), layout.shown_name(), range, 0, granule, Some(shape));
+        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
+            Ok(zone) => Ok(Slots { shared, zone, carved_start: carved.start }),
+            Err(error) => {
+                shared.zones().lending.give_back(carved.start);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A pool of slots of one size, from [`VirtualMemory::slots`]. A forgotten pool (`mem::forget`) leaks its addresses and memory,
+/// until the `VirtualMemory` is dropped.
+pub struct Slots<'a> {
+    pub(crate) shared: &'a Scrub,
+    pub(crate) zone: Arc<Zone>,
+    carved_start: usize,
+}
+
+impl Slots<'_> {
+    #[inline]
+    pub(crate) fn shape(&self) -> &Shape {
+        self.zone.shape.as_ref().expect("V3: a pool has slots")
+    }
+
+    /// Hands out a slot. Dropped, it goes back to the pool.
+    ///
+    /// # Errors
+    /// [`AllocError::Addresses`] if all slots are held; [`AllocError::System`] where a guard cannot be made, as when each is a
+    /// mapping and there are too many, or memory cannot be committed.
+    ///
+    /// # Cost
+    /// Warm, an atomic exchange and an addition, and again with its drop. In a pool that zeroes, dropped slots are cleared 64
+    /// at a time: one system call for neighbours tells which pages have memory, and these are cleared.
+    #[inline]
+    pub fn get(&self) -> Result<Slot<'_>, AllocError> {
+        let shape = self.shape();
+        let held = self.shared.residency.alloc(&self.zone, shape.stride, shape.data.len())?;
+        Ok(Slot::new(self, held))
+    }
+
+    /// Bytes of a slot.
+    #[must_use]
+    pub fn slot_bytes(&self) -> usize {
+        self.shape().data.len()
+    }
+
+    /// How many slots there are, held or not.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.zone.range().len() as u64 / self.shape().stride
+    }
+
+    /// The number of the slot that has `address`, its guard included, if it is held, or was dropped and not cleared yet.
+    /// No lock, no write.
+    #[must_use]
+    pub fn locate(&self, address: u64) -> Option<u64> {
+        let offset = address.checked_sub(self.shared.mapping().address(0))?;
+        let position = self.zone.position(usize::try_from(offset).ok()?)?;
+        Some(self.zone.space.locate(position)?.first() / self.shape().stride)
+    }
+}
+
+impl Drop for Slots<'_> {
+    fn drop(&mut self) {
+        close(self.shared, &self.zone, self.carved_start);
+    }
+}
+
+impl fmt::Debug for Slots<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slots")
+            .field("name", &self.zone.name)
+            .field("shape", self.shape())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A slot that somebody holds: bytes to read and write. What lies behind them faults. A forgotten slot (`mem::forget`) is
+/// leaked until its pool is dropped.
+///
+/// Who writes through [`Slot::as_ptr`] leaves only initialized bytes.
+pub struct Slot<'a> {
+    pool: &'a Slots<'a>,
+    pages: Pages,
+    position: u64,
+    slab: Option<SlabName>,
+}
+
+impl<'a> Slot<'a> {
+    #[inline]
+    fn new(pool: &'a Slots<'a>, held: Held) -> Self {
+        Self { pool, pages: held.pages, position: held.position, slab: held.slab }
+    }
+}
+
+impl Slot<'_> {
+    /// The first byte.
+    #[inline]
+    #[must_use]
+    pub fn as_ptr(&self) -> NonNull<u8> {
+        self.pages.start()
+    }
+
+    /// Its number in the pool, from 0 to [`Slots::count`].
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.position / self.pool.shape().stride
+    }
+}
+
+impl Drop for Slot<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
+        let (position, slab) = (self.position, self.slab);
+        if !shape.zeroed && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {
+            return;
+        }
+        let pages = std::mem::replace(&mut self.pages, Pages::none());
+        let held = Held { pages, position, slot_bytes: shape.stride, is_resident: true, slab };
+        if shape.zeroed {
+            shared.take_back_dropped(zone, held);
+        } else {
+            shared.residency.take_back(zone, held, shape.kept as u64);
+        }
+    }
+}
+
+impl Deref for Slot<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        self.pages.bytes()
+    }
+}
+
+impl DerefMut for Slot<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.pages.bytes_mut()
+    }
+}
+
+impl fmt::Debug for Slot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Slot");
+        shown.field("number", &self.number()).field("address", &self.as_ptr()).finish_non_exhaustive()
+    }
+}
+
+/// Ends a pool whose slots were dropped or forgotten: its pages, guards and addresses go back. If a call fails, they stay
+/// taken.
+fn close(shared: &Scrub, zone: &Arc<Zone>, carved_start: usize) {
+    let (residency, zones) = (&shared.residency, shared.zones());
+    residency.end_quarantine();
+    // What is refused is counted, and goes with the pool.
+    let _ = residency.release_dropped(zone);
+    zones.close(zone);
+    // Who has free slots in hand is waited for. Nobody begins to any more.
+    *zone.hold_alone() = false;
+    residency.resident.sub(zone.counted_bytes(zone.space.stats().warm_bytes));
+    match zone.end(&zones.mapping) {
+        Ok(()) => zones.lending.give_back(carved_start),
+        Err(_) => zones.keep_pending(carved_start),
+    }
+}

@@ -1,0 +1,30 @@
+//! How a pool cuts its addresses into slots.
+
+use std::ops::Range;
+
+/// The slots of a pool.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    /// Bytes from one slot to the next.
+    pub(crate) stride: u64,
+    /// Bytes of a slot in use, within the stride.
+    pub(crate) data: Range<usize>,
+    /// Bytes that fault, within the stride; none if there is no guard.
+    pub(crate) guard: Range<usize>,
+    /// Bytes that may have pages while a slot is free.
+    pub(crate) kept: usize,
+    /// Whether free slots are zero (V3).
+    pub(crate) zeroed: bool,
+}
+
+impl Shape {
+    /// What free slots count as that take `bytes` of addresses.
+    pub(crate) fn counted_bytes(&self, bytes: u64) -> u64 {
+        bytes / self.stride * self.kept as u64
+    }
+
+    /// The addresses of free slots that count as `counted_bytes`, or a little more.
+    pub(crate) fn address_bytes(&self, counted_bytes: u64) -> u64 {
+        counted_bytes.div_ceil(self.kept.max(1) as u64).saturating_mul(self.stride)
+    }
+}
