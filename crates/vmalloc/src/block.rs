@@ -55,13 +55,13 @@ impl Drop for Block<'_> {
 #[cold]
 #[inline(never)]
 fn take_back(shared: &Scrub, pages: Pages, slab: Option<SlabName>) {
-    let (zone, size_bytes) = shared.zones().for_len(pages.len());
-    let slot_bytes = slab.map_or(size_bytes, |_| zone.space.block_bytes(size_bytes));
+    let (zone, position) = (shared.zones().blocks(), pages.start().addr().get() as u64);
+    let span = zone.space.locate(position).expect("V1: what is held is found");
+    let slot_bytes = span.size_saturating();
     if slab.is_none() {
-        // It never stays, but counts until its pages are given back.
+        // The fast path counts slots.
         shared.residency.resident.add(slot_bytes);
     }
-    let position = pages.start().addr().get() as u64;
     let held = Held { pages, position, slot_bytes, is_resident: true, slab };
     shared.residency.take_back(zone, held, slot_bytes);
 }

@@ -16,8 +16,9 @@ pub enum Commit {
     /// All of them at once. The system promises nothing: where it has no page left for one that is touched, it ends a
     /// process.
     Lazy,
-    /// In steps of 4 MiB to 1 GiB, as far as they are handed out, so that a system that charges for memory
-    /// (`vm.overcommit_memory` 2) refuses with an error. What was charged once stays charged.
+    /// As they are handed out, in whole granules of 64 KiB or a 2^20th of the reservation, and a pool's or vector's some MiB ahead.
+    /// So a system that charges for memory (`vm.overcommit_memory` 2) refuses with an error. What was charged once stays
+    /// charged, and is handed out first once the system refuses more.
     Strict,
 }
 
@@ -43,8 +44,8 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Bytes of addresses, 64 GiB if this is not called; rounded up to 16 MiB. A quarter is for blocks of up to 256 pages, a
-    /// quarter for larger ones, half for slots, stacks and vectors. Addresses cost nothing.
+    /// Bytes of addresses, 64 GiB if this is not called; rounded up to 16 MiB. Blocks are placed from the low end, pools and vectors
+    /// from the high end, wherever there is room. Addresses cost nothing.
     pub fn reserve(self, reserve_bytes: usize) -> Self {
         Self { reserve_bytes, ..self }
     }

@@ -39,7 +39,7 @@ pub struct VirtualMemory {
 }
 
 impl VirtualMemory {
-    /// Describes one: how much to reserve, what to keep.
+    /// Describes one: how much to reserve, what to keep. Cost: constant.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -60,10 +60,16 @@ impl VirtualMemory {
     /// [`AllocError::Addresses`] for 0 bytes, or where no addresses are left; [`AllocError::System`] if memory cannot be
     /// committed, as under [`Commit::Strict`], or if none could be given back to win addresses.
     ///
+    /// # What is refused
+    /// A length is refused for want of addresses only if no free run of them is as long, after all that is free was given back and
+    /// its addresses joined. A held block of up to 256 pages keeps its slab, at most 512 pages, from longer ones; every other
+    /// block, pool and vector keeps what it has, in whole 16 pages. So beside `k` of these a block of a `k + 1`th of what is free is never
+    /// refused. Blocks lie as low as they can, pools and vectors as high.
+    ///
     /// # Cost
-    /// Warm, two atomic exchanges and two additions with its drop, and what it takes to clear it. Cold, page faults where it
-    /// is touched. Up to 256 pages are one of 28 sizes, four for each doubling; larger blocks likewise, of 256 KiB each.
-    /// Beyond 64 MiB a block is never kept warm, and takes a lock.
+    /// Resident, two atomic exchanges and two additions with its drop, and what it takes to clear it. Decommitted, page faults
+    /// where it is touched. Up to 256 pages are one of 28 sizes, four for each doubling. Longer blocks take a lock and O(log n), and
+    /// keep their pages for blocks of like lengths. A refusal looks at every slab, and gives all free memory back first.
     #[inline]
     pub fn alloc(&self, len_bytes: usize, zero: Zero) -> Result<Block<'_>, AllocError> {
         let shared = &*self.shared;
@@ -81,12 +87,12 @@ impl VirtualMemory {
     /// As [`VirtualMemory::alloc`], at a multiple of `align` or within a window of addresses. A guard that the request asks
     /// for is addresses that nobody is given; they do not fault.
     ///
-    /// A window is one within the addresses that blocks of the length come from: the first of [`Stats::zones`](crate::Stats::zones) for up
-    /// to 256 pages, a quarter of the reservation; the second for longer ones, which take whole multiples of 256 KiB there.
-    ///
     /// # Errors
-    /// As there, and for what the request says: see [`kva::AllocError`]. A window that has none of those addresses is
-    /// [`WindowOutside`](kva::AllocError::WindowOutside), also if it has others of the reservation.
+    /// As there, and for what the request says: see [`kva::AllocError`]. A window that has no addresses of the reservation is
+    /// [`WindowOutside`](kva::AllocError::WindowOutside).
+    ///
+    /// # Cost
+    /// A lock and O(log n); a request that any slot of its size fulfils costs what it does in [`VirtualMemory::alloc`].
     pub fn alloc_request(&self, request: &Request, zero: Zero) -> Result<Block<'_>, AllocError> {
         let held = self.shared.alloc_request(request, zero)?;
         Ok(Block::new(&self.shared, held.pages, held.slab))
@@ -95,16 +101,22 @@ impl VirtualMemory {
     /// The addresses of the held block that has `address`, at its start or anywhere inside: all of its slot. No lock, no write.
     ///
     /// Blocks alone; pools find their slots, [`Slots::locate`](crate::Slots::locate).
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn locate(&self, address: u64) -> Option<Span> {
         self.shared.zones().locate(address)
     }
 
     /// Gives all free memory back to the system, at once, but for what another thread, that of [`RetainPolicy::decay`] too, is giving back
-    /// at this moment: that counts as warm until it is. Returns how many bytes no longer count as warm.
+    /// at this moment: that counts as resident until it is. What dropped pools and vectors
+    /// left is tried again. Returns how many bytes no longer count as resident.
     ///
     /// # Errors
-    /// The system refused a call. What it was asked to take is warm as before.
+    /// The system refused a call. What it was asked to take is resident as before.
+    ///
+    /// # Cost
+    /// A look at every slab, and a system call for each run of free resident blocks.
     pub fn release_idle(&self) -> Result<u64, SysError> {
         self.shared.residency.release(u64::MAX)
     }

@@ -89,7 +89,8 @@ fn scenario(vm: &VirtualMemory, round: u8) -> Outcome {
 fn look(vm: &VirtualMemory) {
     vm.validate().unwrap();
     let stats = vm.stats();
-    assert_eq!(stats.zones.iter().map(|zone| zone.space.blocks).sum::<u64>(), 0, "{stats:?}");
+    let held: u64 = stats.zones.iter().map(|zone| zone.space.held_bytes).sum();
+    assert_eq!(held, stats.residency.quarantine_bytes, "{stats:?}");
     assert_eq!(stats.residency.dropped_bytes, 0);
     let blocks: Vec<_> = [8192, 512 << 10, 3 * MIB]
         .iter()

@@ -76,7 +76,7 @@ fn request(random: &mut Random, vm: &VirtualMemory, len: usize) -> Request {
         request = request.guard((granule * random.below(20)) as u64);
     }
     if random.below(4) == 0 {
-        let zone = vm.stats().zones[usize::from(!is_small)].addresses;
+        let zone = vm.stats().addresses;
         let half = zone.size_saturating() / 2;
         request = request.window(Span::from_size(zone.first() + half / 2, half).unwrap());
     }

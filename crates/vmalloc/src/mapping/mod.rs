@@ -5,16 +5,17 @@
 //! - A call that fails changes nothing, but what pages hold whose decommit failed.
 //! - The layer knows nothing of blocks, sizes or users.
 
-mod frontier;
+mod commit;
 mod pages;
 
 use crate::builder::Commit;
+use crate::error::BuildError;
+use commit::CommitMap;
 use freehold_sys::{Guard, PageScan, Reservation, SysError, page_bytes};
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-pub(crate) use frontier::Frontier;
 pub(crate) use pages::Pages;
 
 /// What the first byte is a multiple of.
@@ -29,6 +30,7 @@ pub(crate) struct Mapping {
     len: usize,
     /// When ranges become usable.
     commit: Commit,
+    committed: CommitMap,
     /// How guards are made here, plus 1; 0 while there was none.
     guard: AtomicU8,
     /// Refused calls for which there was another way.
@@ -37,16 +39,18 @@ pub(crate) struct Mapping {
 
 impl Mapping {
     /// Reserves `len` bytes, which are whole pages, and commits them if that is done at once.
-    pub(crate) fn new(len: usize, commit: Commit) -> Result<Self, SysError> {
+    pub(crate) fn new(len: usize, commit: Commit) -> Result<Self, BuildError> {
         let invalid = SysError { call: "mmap", errno: 22 };
         let memory = Reservation::new(len.checked_add(BASE_ALIGN).ok_or(invalid)?)?;
         let address = memory.base().addr().get();
         let lead = address.next_multiple_of(BASE_ALIGN) - address;
-        let mapping = Self { memory, lead, len, commit, guard: AtomicU8::new(0), refused: AtomicU64::new(0) };
+        let committed = CommitMap::new(len, commit == Commit::Lazy)?;
+        let (guard, refused) = (AtomicU8::new(0), AtomicU64::new(0));
+        let mapping = Self { memory, lead, len, commit, committed, guard, refused };
         // A kernel may have no huge pages.
         let _ = mapping.memory.without_huge_pages(mapping.inner(0..len));
         if commit == Commit::Lazy {
-            mapping.commit(0..len)?;
+            mapping.make_usable(0..len)?;
         }
         Ok(mapping)
     }
@@ -88,8 +92,46 @@ impl Mapping {
     }
 
     /// Makes a range readable and writable.
-    pub(crate) fn commit(&self, range: Range<usize>) -> Result<(), SysError> {
+    fn make_usable(&self, range: Range<usize>) -> Result<(), SysError> {
         self.memory.commit(self.inner(range))
+    }
+
+    /// Commits a range, and what follows up to `ample_end` if the system lets it.
+    pub(crate) fn commit(&self, range: &Range<usize>, ample_end: usize) -> Result<(), SysError> {
+        if self.committed.is_committed(range) {
+            return Ok(());
+        }
+        // Where there is little left to be had, no more than is needed.
+        match self.committed.commit(self, &(range.start..ample_end.max(range.end))) {
+            Ok(()) => Ok(()),
+            Err(_) => self.committed.commit(self, range),
+        }
+    }
+
+    /// Whether a range is committed.
+    pub(crate) fn is_committed(&self, range: &Range<usize>) -> bool {
+        self.committed.is_committed(range)
+    }
+
+    /// Bytes of a range that are committed.
+    pub(crate) fn committed_bytes(&self, range: &Range<usize>) -> usize {
+        self.committed.committed_bytes(range)
+    }
+
+    /// What ranges of different users start at and are made of, so that one is not committed with another.
+    pub(crate) fn granule(&self) -> usize {
+        self.committed.granule()
+    }
+
+    /// Gives all memory of a range back, and makes guarded pages of it usable: it is zero.
+    ///
+    /// # Safety
+    /// Nobody uses a part of it.
+    pub(crate) unsafe fn reset(&self, range: &Range<usize>) -> Result<(), SysError> {
+        // SAFETY: nobody uses the range, as the caller says. What is not committed is not touched.
+        let mut pages = unsafe { self.pages(range.clone()) };
+        self.decommit(&mut pages, 0..range.len())?;
+        self.unguard(range.clone())
     }
 
     /// Names a range. False where the kernel has no names.

@@ -14,6 +14,7 @@ mod count;
 mod decay;
 #[allow(unsafe_code, reason = "what the space hands out becomes pages")]
 mod fast;
+mod large;
 mod policy;
 mod purge;
 mod quarantine;
@@ -23,13 +24,17 @@ use crate::builder::Builder;
 use crate::error::{AllocError, BuildError};
 use crate::zone::{Held, Zone, Zones};
 use freehold_kva::Request;
+use large::Large;
 use quarantine::Quarantine;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use count::ResidentCount;
 pub(crate) use decay::Decay;
+#[cfg(test)]
+pub(crate) use large::LARGE_CLASSES;
 pub use policy::RetainPolicy;
+pub(crate) use reclaim::is_scarce;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -38,6 +43,7 @@ pub(crate) struct Residency {
     pub(crate) resident: ResidentCount,
     policy: RetainPolicy,
     quarantine: Option<Quarantine>,
+    large: Large,
     pub(crate) counts: Counts,
 }
 
@@ -55,6 +61,7 @@ impl Residency {
             resident: ResidentCount::new(asked.retain)?,
             policy: asked.retain,
             quarantine: asked.quarantine_bytes.map(Quarantine::new),
+            large: Large::new(),
             counts: Counts::default(),
         })
     }
@@ -65,6 +72,19 @@ impl Residency {
         let held = match zone.alloc(&self.zones.mapping, size_bytes, len) {
             Ok(held) => held,
             Err(error) => self.alloc_after_reclaim(zone, &Request::new(size_bytes), len, error)?,
+        };
+        self.hand_out(zone, held)
+    }
+
+    /// Takes a large block: one that has its pages, else one of the size that is reused, else one of the length.
+    pub(crate) fn alloc_large(&self, zone: &Zone, len: usize) -> Result<Held, AllocError> {
+        let size_bytes = self.zones.sizes.large_bytes(len);
+        let held = match self.take_large(zone, size_bytes, len) {
+            Some(held) => held,
+            None => match zone.alloc(&self.zones.mapping, size_bytes, len) {
+                Ok(held) => held,
+                Err(error) => self.alloc_after_reclaim(zone, &Request::new(len as u64), len, error)?,
+            },
         };
         self.hand_out(zone, held)
     }
@@ -99,24 +119,19 @@ impl Residency {
     #[cold]
     #[inline(never)]
     pub(crate) fn take_back(&self, zone: &Arc<Zone>, held: Held, counted_bytes: u64) {
-        if self.quarantine.is_some() || held.slab.is_none() {
-            self.resident.sub(counted_bytes);
-            return self.take_back_decommitted(zone, held, counted_bytes);
-        }
-        if !self.make_room(zone, counted_bytes) {
-            return self.give_pages_back(zone, held, counted_bytes);
-        }
-        zone.free_resident(held.position, held.slab);
-    }
-
-    /// Takes back what is never kept: extents, and everything while freed blocks are guarded.
-    #[cold]
-    fn take_back_decommitted(&self, zone: &Arc<Zone>, held: Held, counted_bytes: u64) {
         if self.quarantine.is_some() {
+            self.resident.sub(counted_bytes);
             return self.guard_freed(zone, held, counted_bytes);
         }
-        self.resident.add(counted_bytes);
-        self.give_pages_back(zone, held, counted_bytes);
+        // A short extent, of an alignment or a window, is not looked for again.
+        let is_kept = held.slab.is_some() || self.zones.sizes.is_large(held.slot_bytes as usize);
+        if !is_kept || !self.make_room(zone, counted_bytes) {
+            return self.give_pages_back(zone, held, counted_bytes);
+        }
+        match held.slab {
+            Some(_) => zone.free_resident(held.position, held.slab),
+            None => self.free_large(zone, &held),
+        }
     }
 
     /// Takes back a slot that has to be cleared before it is free: `false` if that is done, by giving its pages back, and

@@ -15,6 +15,14 @@ impl Residency {
         if *open { self.purge_open(zone, counted_bytes) } else { Ok(0) }
     }
 
+    /// Gives all free memory of a zone back, and its slabs without a block.
+    pub(super) fn purge_all(&self, zone: &Zone) -> Result<(), SysError> {
+        let _alone = zone.hold_alone();
+        let purged = self.purge_open(zone, u64::MAX);
+        zone.space.trim();
+        purged.map(drop)
+    }
+
     /// As [`Residency::purge`], for who holds the zone open.
     pub(crate) fn purge_open(&self, zone: &Zone, counted_bytes: u64) -> Result<u64, SysError> {
         let batch = self.policy.batch_bytes().max(LEAST_BATCH_BYTES);
@@ -43,6 +51,7 @@ impl Residency {
     pub(crate) fn release(&self, counted_bytes: u64) -> Result<u64, SysError> {
         let mut released = 0;
         let mut refused = None;
+        self.zones.retry_pending();
         for zone in self.zones.all() {
             match self.purge(&zone, counted_bytes - released) {
                 Ok(purged) => released += purged,

@@ -1,62 +1,46 @@
-//! The debug mode's memory of what was freed last: it is guarded, and not handed out again for a while.
+//! The debug mode: what was freed is guarded, and not handed out again before so many bytes were freed after it.
+//!
+//! Each zone has its blocks in the order of their frees, so a zone that is short of addresses ends the wait of its own alone.
 
 use super::Residency;
-use crate::lock::lock;
-use crate::zone::{Held, Zone};
+use crate::zone::{Held, Quarantined, Zone};
 use freehold_sys::SysError;
-use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
-/// Freed blocks in the order of their frees. They are held, guarded and decommitted.
+/// See the [module](self).
 #[derive(Debug)]
-pub(crate) struct Quarantine {
+pub(super) struct Quarantine {
+    /// Bytes that are freed before a block comes back.
     most_bytes: u64,
-    waiting: Mutex<Waiting>,
+    /// Bytes that were freed so far.
+    freed_bytes: AtomicU64,
     /// Frees that could not be guarded.
     unguarded: AtomicU64,
 }
 
-#[derive(Debug, Default)]
-struct Waiting {
-    blocks: VecDeque<(Arc<Zone>, u64, u64)>,
-    bytes: u64,
-}
-
 impl Quarantine {
-    pub(crate) fn new(most_bytes: u64) -> Self {
-        Self { most_bytes, waiting: Mutex::new(Waiting::default()), unguarded: AtomicU64::new(0) }
+    pub(super) fn new(most_bytes: u64) -> Self {
+        Self { most_bytes, freed_bytes: AtomicU64::new(0), unguarded: AtomicU64::new(0) }
     }
 
-    /// Adds a block of that many bytes, and frees those that have waited longest, past the most.
-    pub(crate) fn add(&self, zone: &Arc<Zone>, position: u64, bytes: u64) {
-        let mut waiting = lock(&self.waiting);
-        if waiting.blocks.try_reserve(1).is_err() {
+    /// Adds a block of that many bytes, and frees those of its zone that have waited long enough.
+    fn add(&self, zone: &Zone, position: u64, bytes: u64) {
+        // Relaxed: a count.
+        let freed_at = self.freed_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let mut waiting = zone.quarantined();
+        if waiting.try_reserve(1).is_err() {
             // It does not wait. It faults until it is handed out again, as all do.
             drop(waiting);
             return zone.free_decommitted(position);
         }
-        waiting.blocks.push_back((Arc::clone(zone), position, bytes));
-        waiting.bytes += bytes;
-        self.free_down_to(&mut waiting, self.most_bytes);
-    }
-
-    fn free_down_to(&self, waiting: &mut Waiting, most_bytes: u64) {
-        while waiting.bytes > most_bytes
-            && let Some((zone, position, bytes)) = waiting.blocks.pop_front()
+        waiting.push_back(Quarantined { position, bytes, freed_at });
+        while let Some(oldest) = waiting.front().copied()
+            && freed_at.saturating_sub(oldest.freed_at) >= self.most_bytes
         {
-            waiting.bytes -= bytes;
-            zone.free_decommitted(position);
+            waiting.pop_front();
+            zone.free_decommitted(oldest.position);
         }
-    }
-
-    /// Frees all.
-    pub(crate) fn end(&self) {
-        self.free_down_to(&mut lock(&self.waiting), 0);
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        lock(&self.waiting).bytes
     }
 }
 
@@ -97,16 +81,21 @@ impl Residency {
         }
     }
 
-    /// Frees all blocks that wait in the quarantine.
-    pub(crate) fn end_quarantine(&self) {
-        if let Some(quarantine) = &self.quarantine {
-            quarantine.end();
-        }
+    /// Frees the `count` blocks of a zone that have waited longest. Returns how many there were.
+    pub(super) fn end_oldest(&self, zone: &Zone, count: usize) -> usize {
+        let mut waiting = zone.quarantined();
+        let count = count.min(waiting.len());
+        waiting.drain(..count).for_each(|block| zone.free_decommitted(block.position));
+        count
     }
 
-    /// Bytes that wait in the quarantine, and how many frees could not be guarded.
-    pub(crate) fn quarantined(&self) -> (u64, u64) {
-        let of = |quarantine: &Quarantine| (quarantine.bytes(), quarantine.unguarded.load(Ordering::Relaxed));
-        self.quarantine.as_ref().map_or((0, 0), of)
+    /// Frees all blocks of a zone that wait.
+    pub(crate) fn end_quarantine(&self, zone: &Zone) {
+        self.end_oldest(zone, usize::MAX);
+    }
+
+    /// Frees that could not be guarded.
+    pub(crate) fn unguarded(&self) -> u64 {
+        self.quarantine.as_ref().map_or(0, |quarantine| quarantine.unguarded.load(Ordering::Relaxed))
     }
 }

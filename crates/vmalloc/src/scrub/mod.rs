@@ -58,8 +58,11 @@ impl Scrub {
     /// A block of `len` bytes, whole pages.
     #[inline(never)]
     pub(crate) fn alloc(&self, len: usize, zero: Zero) -> Result<Held, AllocError> {
-        let (zone, size_bytes) = self.zones().for_len(len);
-        let held = self.residency.alloc(zone, size_bytes, len)?;
+        let zone = self.zones().blocks();
+        let held = match self.zones().sizes.is_large(len) {
+            false => self.residency.alloc(zone, len as u64, len)?,
+            true => self.residency.alloc_large(zone, len)?,
+        };
         Ok(self.cleared(held, zero))
     }
 
@@ -67,10 +70,9 @@ impl Scrub {
     pub(crate) fn alloc_request(&self, request: &Request, zero: Zero) -> Result<Held, AllocError> {
         let len = usize::try_from(request.size_bytes).ok().and_then(|len| self.zones().sizes.pages(len));
         let len = len.ok_or(kva::AllocError::SizeOverflow)?;
-        let (zone, size_bytes) = self.zones().for_len(len);
         let mut request = *request;
-        request.size_bytes = size_bytes;
-        let held = self.residency.alloc_request(zone, &request, len)?;
+        request.size_bytes = len as u64;
+        let held = self.residency.alloc_request(self.zones().blocks(), &request, len)?;
         Ok(self.cleared(held, zero))
     }
 

@@ -17,12 +17,13 @@ mod layout;
 use crate::error::{AllocError, PoolError};
 use crate::mapping::Pages;
 use crate::memory::VirtualMemory;
+use crate::residency::is_scarce;
 use crate::scrub::Scrub;
 use crate::zone::{Held, Shape, Use, Zone};
 use freehold_kva::Request;
 use freehold_kva::pooled::SlabName;
 use std::fmt;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -51,13 +52,13 @@ impl VirtualMemory {
         let len = len.filter(|&len| len > 0 && len <= shared.mapping().len() as u64);
         let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
         let request = Request::new(carved_bytes(len) as u64);
-        let carved = shared.zones().lending.take(&request.align_bytes(TABLE_BYTES as u64), Use::Pool)?;
+        let carved = shared.residency.lend(&request.align_bytes(TABLE_BYTES as u64), Use::Pool)?;
         let range = carved.start + OFF_TABLE_BYTES..carved.start + OFF_TABLE_BYTES + len;
-        let zone = Zone::new(shared.mapping(), layout.shown_name(), range, 0, granule, Some(shape));
+        let zone = Zone::new(layout.shown_name(), range, 0, granule, Some(shape));
         match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
-            Ok(zone) => Ok(Slots { shared, zone, carved_start: carved.start }),
+            Ok(zone) => Ok(Slots { shared, zone, lent: carved }),
             Err(error) => {
-                shared.zones().lending.give_back(carved.start);
+                shared.zones().end_lending(carved, Use::Pool, true);
                 Err(error)
             }
         }
@@ -69,7 +70,7 @@ impl VirtualMemory {
 pub struct Slots<'a> {
     pub(crate) shared: &'a Scrub,
     pub(crate) zone: Arc<Zone>,
-    carved_start: usize,
+    lent: Range<usize>,
 }
 
 impl Slots<'_> {
@@ -81,7 +82,7 @@ impl Slots<'_> {
     /// Hands out a slot. Dropped, it goes back to the pool.
     ///
     /// # Errors
-    /// [`AllocError::Addresses`] if all slots are held; [`AllocError::System`] where a guard cannot be made, as when each is a
+    /// [`AllocError::AllHeld`] if all slots are held; [`AllocError::System`] where a guard cannot be made, as when each is a
     /// mapping and there are too many, or memory cannot be committed.
     ///
     /// # Cost
@@ -90,8 +91,27 @@ impl Slots<'_> {
     #[inline]
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
         let shape = self.shape();
-        let held = self.shared.residency.alloc(&self.zone, shape.stride, shape.data.len())?;
-        Ok(Slot::new(self, held))
+        if let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape) {
+            return Ok(Slot { pool: self, pages, position, slab: Some(slab) });
+        }
+        self.get_slow(shape)
+    }
+
+    #[inline(never)]
+    fn get_slow(&self, shape: &Shape) -> Result<Slot<'_>, AllocError> {
+        match self.shared.residency.alloc(&self.zone, shape.stride, shape.data.len()) {
+            Ok(held) => Ok(Slot::new(self, held)),
+            Err(error) => Err(self.refused(error)),
+        }
+    }
+
+    /// A refusal in the words of who asks for a slot.
+    #[cold]
+    fn refused(&self, error: AllocError) -> AllocError {
+        match is_scarce(&error) {
+            true => AllocError::AllHeld { count: self.count(), slot_bytes: self.slot_bytes() as u64 },
+            false => error,
+        }
     }
 
     /// Bytes of a slot.
@@ -118,7 +138,7 @@ impl Slots<'_> {
 
 impl Drop for Slots<'_> {
     fn drop(&mut self) {
-        close(self.shared, &self.zone, self.carved_start);
+        close(self.shared, &self.zone, self.lent.clone());
     }
 }
 
@@ -205,19 +225,16 @@ impl fmt::Debug for Slot<'_> {
     }
 }
 
-/// Ends a pool whose slots were dropped or forgotten: its pages, guards and addresses go back. If a call fails, they stay
-/// taken.
-fn close(shared: &Scrub, zone: &Arc<Zone>, carved_start: usize) {
+/// Ends a pool whose slots were dropped or forgotten: its pages, guards and addresses go back. If a call fails, they
+/// stay taken until the system takes the memory back.
+fn close(shared: &Scrub, zone: &Arc<Zone>, lent: Range<usize>) {
     let (residency, zones) = (&shared.residency, shared.zones());
-    residency.end_quarantine();
+    residency.end_quarantine(zone);
     // What is refused is counted, and goes with the pool.
     let _ = residency.release_dropped(zone);
     zones.close(zone);
     // Who has free slots in hand is waited for. Nobody begins to any more.
     *zone.hold_alone() = false;
     residency.resident.sub(zone.counted_bytes(zone.space.stats().warm_bytes));
-    match zone.end(&zones.mapping) {
-        Ok(()) => zones.lending.give_back(carved_start),
-        Err(_) => zones.keep_pending(carved_start),
-    }
+    zones.end_lending(lent, Use::Pool, zone.end(&zones.mapping).is_ok());
 }

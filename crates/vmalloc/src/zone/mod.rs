@@ -1,8 +1,8 @@
 //! The zone layer: which addresses are whose.
 //!
 //! ```text
-//!   mapping   | small blocks         | large blocks         | a pool of slots  | a pool of stacks |   free   |
-//!               zone                   zone                   zone               zone                  lending
+//!   mapping   | slab | slab | large block | slab |  free ............  | vector | a pool of stacks | a pool of slots |
+//!               the zone of blocks: lowest first                          lent by it, highest first; pools are zones
 //! ```
 //!
 //! # Contract
@@ -13,7 +13,7 @@
 //! # Invariants
 //! V1: pages are used by who holds their block, and by nobody else; a purge holds what it has claimed. V2: what is free and
 //! decommitted is zero: it was never written to, or a call that succeeded gave its pages back while it was held. V5: what is
-//! held is committed: all of its slot lies below the frontier of its zone.
+//! held is committed, all of its slot.
 
 mod claim;
 mod guards;
@@ -24,18 +24,22 @@ mod zones;
 
 use crate::error::AllocError;
 use crate::lock::lock;
-use crate::mapping::{Frontier, Mapping, Pages};
+use crate::mapping::{Mapping, Pages};
 use freehold_kva::pooled::{Memory, SlabName};
 use freehold_kva::{LayoutError, PooledSpace, Request};
 use freehold_sys::SysError;
 use freehold_units::{Align, Broken, Span, check};
 use guards::Guards;
+use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-pub(crate) use lending::{LENT_GRANULE, Lending, Use};
+pub(crate) use lending::{Lending, Use};
 pub(crate) use shape::Shape;
 pub(crate) use zones::Zones;
+
+/// What a pool commits at a time beyond what is needed, where not all is committed.
+const AMPLE_BYTES: usize = 4 << 20;
 
 /// A block that was taken and not handed out yet.
 #[derive(Debug)]
@@ -52,6 +56,24 @@ pub(crate) struct Held {
     pub(crate) slab: Option<SlabName>,
 }
 
+/// Blocks that were freed and are not free yet.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Slots that were dropped and wait to be cleared. Each counts as resident with all its pages.
+    dropped: Mutex<Vec<Held>>,
+    /// Blocks in the quarantine of the debug mode, in the order of their frees.
+    quarantined: Mutex<VecDeque<Quarantined>>,
+}
+
+/// A block in the quarantine. It is held, guarded and decommitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quarantined {
+    pub(crate) position: u64,
+    pub(crate) bytes: u64,
+    /// Bytes that had been freed when it was.
+    pub(crate) freed_at: u64,
+}
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Zone {
@@ -59,12 +81,12 @@ pub(crate) struct Zone {
     /// The position in `space` of its first byte.
     first: u64,
     pub(crate) space: PooledSpace,
-    frontier: Frontier,
+    /// Its bytes in the mapping.
+    range: Range<usize>,
     /// What its slots are like, if it is a pool.
     pub(crate) shape: Option<Shape>,
     guards: Guards,
-    /// Slots that were dropped and wait to be cleared. Each counts as resident with all its pages.
-    dropped: Mutex<Vec<Held>>,
+    waiting: Waiting,
     /// Read-locked by threads that clear or decommit free blocks; write-locked to exclude all of them. `false` after the zone is
     /// closed.
     open: RwLock<bool>,
@@ -73,7 +95,6 @@ pub(crate) struct Zone {
 impl Zone {
     /// A zone of that range. In its space the first byte is at `first`.
     pub(crate) fn new(
-        mapping: &Mapping,
         name: &str,
         range: Range<usize>,
         first: u64,
@@ -87,17 +108,17 @@ impl Zone {
             name: name.to_owned(),
             first,
             space: PooledSpace::for_memory(span, granule)?,
-            frontier: Frontier::new(mapping, range),
+            range,
             shape,
             guards: Guards::new(slots)?,
-            dropped: Mutex::new(Vec::new()),
+            waiting: Waiting::default(),
             open: RwLock::new(true),
         })
     }
 
     /// Its bytes in the mapping.
     pub(crate) fn range(&self) -> Range<usize> {
-        self.frontier.range().clone()
+        self.range.clone()
     }
 
     /// Keeps the range the zone's while free blocks are in hand. Says whether it is.
@@ -110,21 +131,15 @@ impl Zone {
         self.open.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes from its start that are committed.
-    pub(crate) fn committed(&self) -> usize {
-        self.frontier.committed()
-    }
-
     /// The bytes of the mapping at a position.
     #[inline]
     pub(crate) fn offset(&self, position: u64) -> usize {
-        self.frontier.range().start + (position - self.first) as usize
+        self.range.start + (position - self.first) as usize
     }
 
     /// The position of a byte of the mapping; `None` if it is not of the zone.
     pub(crate) fn position(&self, offset: usize) -> Option<u64> {
-        let range = self.frontier.range();
-        range.contains(&offset).then(|| self.first + (offset - range.start) as u64)
+        self.range.contains(&offset).then(|| self.first + (offset - self.range.start) as u64)
     }
 
     /// What free blocks of `bytes` count as. Blocks are slots of their stride in a pool.
@@ -139,8 +154,13 @@ impl Zone {
     }
 
     /// The slots that were dropped and wait to be cleared.
-    pub(crate) fn dropped(&self) -> std::sync::MutexGuard<'_, Vec<Held>> {
-        lock(&self.dropped)
+    pub(crate) fn dropped(&self) -> MutexGuard<'_, Vec<Held>> {
+        lock(&self.waiting.dropped)
+    }
+
+    /// The blocks in the quarantine.
+    pub(crate) fn quarantined(&self) -> MutexGuard<'_, VecDeque<Quarantined>> {
+        lock(&self.waiting.quarantined)
     }
 
     /// What the slots that wait to be cleared count as.
@@ -182,6 +202,24 @@ impl Zone {
         Ok(Held { pages, position, slot_bytes, is_resident: memory.is_warm, slab: memory.slab })
     }
 
+    /// A free block for `size_bytes` that needs no call that could be refused: committed, with its guard.
+    pub(crate) fn alloc_ready(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Option<Held> {
+        let is_ready = |slot: Span| {
+            let start = self.offset(slot.first());
+            let number = self.shape.as_ref().map_or(0, |shape| (slot.first() - self.first) / shape.stride);
+            let is_guarded = self.shape.as_ref().is_none_or(|shape| shape.guard.is_empty());
+            (is_guarded || self.guards.has(number))
+                && mapping.is_committed(&(start..start + slot.size_saturating() as usize))
+        };
+        let memory = self.space.alloc_ready(size_bytes, is_ready)?;
+        self.hold(mapping, memory, len).ok()
+    }
+
+    /// Takes a large block that was freed and may still have its pages.
+    pub(crate) fn alloc_again(&self, mapping: &Mapping, name: SlabName, len: usize) -> Option<Held> {
+        self.hold(mapping, self.space.alloc_extent_again(name)?, len).ok()
+    }
+
     /// Makes a block usable, all of its slot, with its guard. If it cannot be, it is free again.
     #[cold]
     fn prepare(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
@@ -191,7 +229,9 @@ impl Zone {
     fn make_usable(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
         let start = self.offset(slot.first());
         let end = start + slot.size_saturating() as usize;
-        self.frontier.commit(mapping, end - self.frontier.range().start)?;
+        // What follows in a pool is the pool's.
+        let ample = self.shape.as_ref().map_or(end, |_| self.range.end.min(end + AMPLE_BYTES));
+        mapping.commit(&(start..end), ample)?;
         let Some(shape) = self.shape.as_ref().filter(|shape| !shape.guard.is_empty()) else {
             return Ok(());
         };
@@ -233,9 +273,8 @@ impl Zone {
     /// Checks what the space does not know: V4 and V5.
     pub(crate) fn validate(&self, mapping: &Mapping) -> Result<(), Broken> {
         self.space.validate()?;
-        let held_below = self.committed() as u64;
-        let ends = self.space.stats().slabs == 0 || held_below > 0;
-        check(ends, "V5", "what was handed out is committed", held_below)?;
+        let (held, committed) = (self.space.stats().held_bytes, mapping.committed_bytes(&self.range) as u64);
+        check(held <= committed, "V5", "what is held is committed", committed)?;
         let guarded = self.guards.count();
         let made = guarded == 0 || mapping.guards().is_some();
         check(made, "V4", "guards that were installed are of a kind", guarded)
@@ -243,12 +282,7 @@ impl Zone {
 
     /// Gives back all pages and guards of a pool of which nothing is held or claimed.
     pub(crate) fn end(&self, mapping: &Mapping) -> Result<(), SysError> {
-        let start = self.frontier.range().start;
-        let used = start..start + self.committed();
-        // SAFETY: the range is committed that far, and nobody holds a part of it.
-        let mut pages = unsafe { mapping.pages(used.clone()) };
-        mapping.decommit(&mut pages, 0..used.len())?;
-        // Its own, and those of what was freed in the debug mode.
-        mapping.unguard(used)
+        // SAFETY: nobody holds a part of the range.
+        unsafe { mapping.reset(&self.range) }
     }
 }

@@ -1,12 +1,12 @@
 //! All zones of a mapping.
 
-use super::sizes::{LARGE_GRANULE, Sizes};
-use super::{Lending, Zone};
+use super::sizes::Sizes;
+use super::{Lending, Use, Zone};
 use crate::builder::{Builder, Commit, MIN_RESERVE};
 use crate::error::{BuildError, PoolError};
 use crate::lock::lock;
 use crate::mapping::Mapping;
-use freehold_kva::LayoutError;
+use freehold_kva::{self as kva, LayoutError, Request};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::page_bytes;
 use freehold_units::{Align, OutOfMemory, Span};
@@ -19,8 +19,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Zones {
     pub(crate) mapping: Mapping,
     pub(crate) sizes: Sizes,
-    small: Arc<Zone>,
-    large: Arc<Zone>,
+    blocks: Arc<Zone>,
     pools: Mutex<Vec<Arc<Zone>>>,
     pub(crate) lending: Lending,
     /// Whether mappings have names.
@@ -36,19 +35,14 @@ impl Zones {
         };
         let mapping = Mapping::new(len, asked.commit.unwrap_or_else(strictly))?;
         // Blocks are found by their addresses.
-        let blocks = |name, range: Range<usize>, granule: usize| {
-            let granule = Align::new(granule as u64).ok_or(LayoutError::Empty)?;
-            Zone::new(&mapping, name, range.clone(), mapping.address(range.start), granule, None)
-        };
-        let small = blocks("freehold blocks", 0..len / 4, page_bytes())?;
-        let large = blocks("freehold large blocks", len / 4..len / 2, LARGE_GRANULE)?;
-        let named = [&small, &large].into_iter().all(|zone| name(&mapping, zone));
+        let granule = Align::new(page_bytes() as u64).ok_or(LayoutError::Empty)?;
+        let blocks = Zone::new("freehold blocks", 0..len, mapping.address(0), granule, None)?;
+        let named = name(&mapping, &blocks);
         Ok(Self {
             sizes: Sizes::new(page_bytes()),
-            small: Arc::new(small),
-            large: Arc::new(large),
+            blocks: Arc::new(blocks),
             pools: Mutex::new(Vec::new()),
-            lending: Lending::new(len / 2..len)?,
+            lending: Lending::default(),
             named,
             mapping,
         })
@@ -59,18 +53,33 @@ impl Zones {
         span.expect("V1: a mapping has addresses")
     }
 
-    /// The zone for blocks of `len` bytes, whole pages, and what to ask it for.
+    /// The zone of blocks.
     #[inline]
-    pub(crate) fn for_len(&self, len: usize) -> (&Arc<Zone>, u64) {
-        if self.sizes.is_small(len) {
-            return (&self.small, len as u64);
-        }
-        (&self.large, self.sizes.large_bytes(len))
+    pub(crate) fn blocks(&self) -> &Arc<Zone> {
+        &self.blocks
     }
 
     /// The held block that has an address.
     pub(crate) fn locate(&self, address: u64) -> Option<Span> {
-        self.small.space.locate(address).or_else(|| self.large.space.locate(address))
+        self.blocks.space.locate(address)
+    }
+
+    /// Takes addresses for a pool or a vector.
+    pub(crate) fn lend(&self, request: &Request, by: Use) -> Result<Range<usize>, kva::AllocError> {
+        self.lending.take(&self.blocks, &self.mapping, request, by)
+    }
+
+    /// Returns lent addresses whose pages are gone, or keeps them until the system takes these back.
+    pub(crate) fn end_lending(&self, range: Range<usize>, by: Use, is_reset: bool) {
+        if !is_reset {
+            self.mapping.count_refused();
+        }
+        self.lending.end(&self.blocks, range, by, is_reset);
+    }
+
+    /// Tries once more to give back what dropped pools and vectors left. Returns how many bytes of addresses came free.
+    pub(crate) fn retry_pending(&self) -> u64 {
+        self.lending.retry(&self.blocks, &self.mapping)
     }
 
     /// Opens a pool's zone.
@@ -88,18 +97,11 @@ impl Zones {
         lock(&self.pools).retain(|other| !Arc::ptr_eq(other, zone));
     }
 
-    /// Keeps lent addresses taken whose pages the system refused to take back.
-    pub(crate) fn keep_pending(&self, start: usize) {
-        self.mapping.count_refused();
-        self.lending.keep_pending(start);
-    }
-
     /// The zone at a position in the list of all: blocks, then pools.
     fn at(&self, number: usize) -> Option<Arc<Zone>> {
         match number {
-            0 => Some(Arc::clone(&self.small)),
-            1 => Some(Arc::clone(&self.large)),
-            _ => lock(&self.pools).get(number - 2).cloned(),
+            0 => Some(Arc::clone(&self.blocks)),
+            _ => lock(&self.pools).get(number - 1).cloned(),
         }
     }
 
