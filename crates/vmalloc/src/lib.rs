@@ -35,9 +35,9 @@
 //! Handles borrow the [`VirtualMemory`]; a program that passes them around has it in a `static`.
 //!
 //! # Forks
-//! A child has its own copy of everything, zero where it was zero, and guards where they were. The thread of [`RetainPolicy::decay`] is
-//! the parent's. As with any lock, a child of a process with several threads must not ask for memory here if another thread
-//! may have been doing so at the time of the fork. The thread of [`RetainPolicy::decay`] is such a thread, and [`RetainPolicy::default`] has one.
+//! A child has its own copy of everything, zero where it was zero, and guards where they were. It may use all of it, whatever other
+//! threads were doing at the time of the fork; a block that one of them had in hand leaks in the child. The thread of
+//! [`RetainPolicy::decay`] is the parent's: in the child idle memory stays until it is released.
 //!
 //! Source: the lazily freed areas of the talk on vmalloc (2019), and what its batched purges showed.
 

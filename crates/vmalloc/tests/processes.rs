@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "processes are made, limited and seen to fault")]
 
 use freehold_vmalloc::{
-    AllocError, BuildError, Guard, RetainPolicy, SlotLayout, StackPool, VirtualMemory, Zero,
+    AllocError, BuildError, Guard, RetainPolicy, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
 };
 use std::process::Command;
 
@@ -260,4 +260,57 @@ fn swapped_pages_are_zero_again() {
             assert_eq!(paged, 0);
         }
     }
+}
+
+/// Other threads are inside all the time: in blocks, pools that zero, vectors, purges and the thread of the decay.
+#[test]
+fn children_of_a_busy_process_use_all_of_it() {
+    alone("a_busy_process_forks");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn a_busy_process_forks() {
+    let retain = RetainPolicy::bytes(1 << 20).decay(std::time::Duration::from_millis(8));
+    let vm = VirtualMemory::builder().reserve(1 << 30).retain(retain).build().unwrap();
+    let pool = vm.slots(&SlotLayout::new(16 << 10).count(256)).unwrap();
+    let turn = || {
+        for len in [4096, 64 << 10, 3 << 20] {
+            let mut block = vm.alloc(len, Zero::Yes).unwrap();
+            assert!(block[0] == 0 && block[len - 1] == 0);
+            block[len - 1] = 1;
+        }
+        let mut slots: Vec<_> = (0..20).map(|_| pool.get().unwrap()).collect();
+        assert!(slots.iter().all(|slot| slot[0] == 0));
+        slots.iter_mut().for_each(|slot| slot[0] = 1);
+        let mut vector = VmVec::<u64>::with_reserve(&vm, 10_000).unwrap();
+        vector.push(1).unwrap();
+        vm.release_idle().unwrap();
+    };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    turn();
+                }
+            });
+        }
+        for _ in 0..100 {
+            // SAFETY: the child uses the memory and exits. If it hangs, a signal ends it.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                // SAFETY: as above.
+                unsafe { libc::alarm(20) };
+                let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (0..3).for_each(|_| turn())));
+                // SAFETY: ends the child at once.
+                unsafe { libc::_exit(i32::from(done.is_err())) };
+            }
+            let mut status = 0;
+            // SAFETY: it waits for the child that was just made.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert_eq!(status, 0, "a child hung or failed");
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
 }

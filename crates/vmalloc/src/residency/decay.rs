@@ -8,9 +8,9 @@
 
 use super::Residency;
 use crate::error::BuildError;
-use crate::lock::lock;
 use crate::scrub::Scrub;
-use std::sync::{Arc, Condvar, Mutex};
+use freehold_sys::fork;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ const LOOKS: u32 = 8;
 pub(crate) struct Decay {
     stop: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
-    /// Whose thread it is: a child of `fork` has none.
-    process: u32,
+    /// Of the process whose thread it is: a child of `fork` has none.
+    generation: u64,
 }
 
 impl Decay {
@@ -35,13 +35,13 @@ impl Decay {
         let thread = thread
             .spawn(move || run(&memory.residency, &of_thread, pause))
             .map_err(|_| BuildError::Thread)?;
-        Ok(Self { stop, thread: Some(thread), process: std::process::id() })
+        Ok(Self { stop, thread: Some(thread), generation: fork::generation() })
     }
 }
 
 impl Drop for Decay {
     fn drop(&mut self) {
-        if std::process::id() != self.process {
+        if fork::generation() != self.generation {
             // There is nobody to wait for, nor to unlock what the thread may have locked.
             std::mem::forget(self.thread.take());
             return;
@@ -55,13 +55,18 @@ impl Drop for Decay {
     }
 }
 
+/// A thread waits here without a section: forks do not wait for it, and a child has no use for the lock.
+fn lock(stop: &Mutex<bool>) -> MutexGuard<'_, bool> {
+    stop.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn run(residency: &Residency, (stop, stopped): &(Mutex<bool>, Condvar), pause: Duration) {
     // Nothing was idle before the first window has passed.
     let mut looks = [0; LOOKS as usize];
     for number in (0..LOOKS as usize).cycle() {
         let guard = lock(stop);
         let waited = stopped.wait_timeout_while(guard, pause, |stop| !*stop);
-        if *waited.unwrap_or_else(std::sync::PoisonError::into_inner).0 {
+        if *waited.unwrap_or_else(PoisonError::into_inner).0 {
             return;
         }
         looks[number] = residency.resident.bytes();

@@ -24,10 +24,10 @@ impl Quarantine {
         Self { most_bytes, freed_bytes: AtomicU64::new(0), unguarded: AtomicU64::new(0) }
     }
 
-    /// Adds a block of that many bytes, and frees those of its zone that have waited long enough.
-    fn add(&self, zone: &Zone, position: u64, bytes: u64) {
+    /// Adds a block of that many bytes of addresses and freed bytes, and frees those of its zone that have waited long enough.
+    fn add(&self, zone: &Zone, position: u64, bytes: u64, freed_bytes: u64) {
         // Relaxed: a count.
-        let freed_at = self.freed_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let freed_at = self.freed_bytes.fetch_add(freed_bytes, Ordering::Relaxed) + freed_bytes;
         let mut waiting = zone.quarantined();
         if waiting.try_reserve(1).is_err() {
             // It does not wait. It faults until it is handed out again, as all do.
@@ -51,6 +51,7 @@ impl Residency {
         let quarantine =
             self.quarantine.as_ref().expect("V1: freed blocks are guarded in the debug mode alone");
         let Held { position, slot_bytes, is_resident, slab, .. } = held;
+        let freed_bytes = held.pages.len() as u64;
         // What is beyond the block's end may be of an earlier one.
         let pages = zone.all_pages(&self.zones.mapping, held);
         let mut held = Held { pages, position, slot_bytes, is_resident, slab };
@@ -60,7 +61,7 @@ impl Residency {
             self.resident.add(counted_bytes);
             return self.give_pages_back(zone, held, counted_bytes);
         }
-        quarantine.add(zone, position, slot_bytes);
+        quarantine.add(zone, position, slot_bytes, freed_bytes);
     }
 
     /// Makes a block usable that may have been guarded while it was free, or a part of its slot then.

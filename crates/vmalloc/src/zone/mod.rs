@@ -23,16 +23,17 @@ mod sizes;
 mod zones;
 
 use crate::error::AllocError;
-use crate::lock::lock;
+use crate::lock::{lock, read, write};
 use crate::mapping::{Mapping, Pages};
 use freehold_kva::pooled::{Memory, SlabName};
 use freehold_kva::{LayoutError, PooledSpace, Request};
 use freehold_sys::SysError;
+use freehold_sys::fork::Held as Guarded;
 use freehold_units::{Align, Broken, Span, check};
 use guards::Guards;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub(crate) use lending::{Lending, Use};
 pub(crate) use shape::Shape;
@@ -122,13 +123,13 @@ impl Zone {
     }
 
     /// Keeps the range the zone's while free blocks are in hand. Says whether it is.
-    pub(crate) fn hold_open(&self) -> RwLockReadGuard<'_, bool> {
-        self.open.read().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn hold_open(&self) -> Guarded<RwLockReadGuard<'_, bool>> {
+        read(&self.open)
     }
 
     /// Waits until nobody has free blocks in hand, and keeps it so.
-    pub(crate) fn hold_alone(&self) -> RwLockWriteGuard<'_, bool> {
-        self.open.write().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn hold_alone(&self) -> Guarded<RwLockWriteGuard<'_, bool>> {
+        write(&self.open)
     }
 
     /// The bytes of the mapping at a position.
@@ -154,12 +155,12 @@ impl Zone {
     }
 
     /// The slots that were dropped and wait to be cleared.
-    pub(crate) fn dropped(&self) -> MutexGuard<'_, Vec<Held>> {
+    pub(crate) fn dropped(&self) -> Guarded<MutexGuard<'_, Vec<Held>>> {
         lock(&self.waiting.dropped)
     }
 
     /// The blocks in the quarantine.
-    pub(crate) fn quarantined(&self) -> MutexGuard<'_, VecDeque<Quarantined>> {
+    pub(crate) fn quarantined(&self) -> Guarded<MutexGuard<'_, VecDeque<Quarantined>>> {
         lock(&self.waiting.quarantined)
     }
 
