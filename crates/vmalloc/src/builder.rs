@@ -30,6 +30,7 @@ pub struct Builder {
     pub(crate) retain: RetainPolicy,
     pub(crate) commit: Option<Commit>,
     pub(crate) quarantine_bytes: Option<u64>,
+    pub(crate) is_locked: bool,
 }
 
 impl Default for Builder {
@@ -39,6 +40,7 @@ impl Default for Builder {
             retain: RetainPolicy::default(),
             commit: None,
             quarantine_bytes: None,
+            is_locked: false,
         }
     }
 }
@@ -58,6 +60,15 @@ impl Builder {
     /// When addresses become usable. If this is not called: strictly where the system charges for memory, lazily elsewhere.
     pub fn commit(self, commit: Commit) -> Self {
         Self { commit: Some(commit), ..self }
+    }
+
+    /// Locks memory in use, so that the system never swaps it: each page from when it is first touched until it is given back. If this
+    /// is not called nothing is locked, also under `mlockall(MCL_FUTURE)`.
+    ///
+    /// The whole reservation counts against a limit of locked memory (`RLIMIT_MEMLOCK`).
+    #[doc(alias = "MLOCK_ONFAULT")]
+    pub fn mlock(self) -> Self {
+        Self { is_locked: true, ..self }
     }
 
     /// The debug mode: what is freed faults when it is touched, at once and until it is handed out again, and that is not

@@ -314,3 +314,41 @@ fn a_busy_process_forks() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }
+
+#[test]
+fn a_locked_process_reserves_and_gives_back() {
+    alone("nothing_is_faulted_in_under_mlockall");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn nothing_is_faulted_in_under_mlockall() {
+    // SAFETY: locks pages of this process alone.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } != 0 {
+        eprintln!("this process may lock no memory: nothing is tested");
+        return;
+    }
+    let retain = RetainPolicy::bytes(4 << 20);
+    let uses_it = |vm: &VirtualMemory| {
+        assert_eq!(vm.resident_bytes(), Ok(0));
+        vm.alloc(MIB, Zero::Yes).unwrap().fill(7);
+        assert!(vm.resident_bytes().unwrap() <= 4 << 20);
+        vm.release_idle().unwrap();
+        let pool = vm.slots(&SlotLayout::new(64 << 10).count(64).keep_resident(8192)).unwrap();
+        for _ in 0..3 {
+            let mut slots: Vec<_> = (0..64).map(|_| pool.get().unwrap()).collect();
+            assert!(slots.iter().all(|slot| slot.iter().all(|&byte| byte == 0)));
+            slots.iter_mut().for_each(|slot| slot.fill(1));
+        }
+        drop(pool);
+        vm.release_idle().unwrap();
+        vm.validate().unwrap();
+    };
+    let vm = VirtualMemory::builder().reserve(1 << 30).retain(retain).build().unwrap();
+    uses_it(&vm);
+    assert_eq!((vm.resident_bytes(), vm.stats().mapping.refused), (Ok(0), 0));
+    let locked = VirtualMemory::builder().reserve(1 << 30).retain(retain).mlock().build().unwrap();
+    uses_it(&locked);
+    // Before Linux 5.18 what is locked cannot be given back.
+    assert!(locked.resident_bytes() == Ok(0) || locked.stats().mapping.refused > 0);
+}

@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 pub(crate) use pages::Pages;
 
+const EINVAL: i32 = 22;
+
 /// What the first byte is a multiple of.
 pub(crate) const BASE_ALIGN: usize = 4 << 20;
 
@@ -35,20 +37,26 @@ pub(crate) struct Mapping {
     guard: AtomicU8,
     /// Refused calls for which there was another way.
     refused: AtomicU64,
+    is_locked: bool,
 }
 
 impl Mapping {
     /// Reserves `len` bytes, which are whole pages, and commits them if that is done at once.
-    pub(crate) fn new(len: usize, commit: Commit) -> Result<Self, BuildError> {
-        let invalid = SysError { call: "mmap", errno: 22 };
+    pub(crate) fn new(len: usize, commit: Commit, is_locked: bool) -> Result<Self, BuildError> {
+        let invalid = SysError { call: "mmap", errno: EINVAL };
         let memory = Reservation::new(len.checked_add(BASE_ALIGN).ok_or(invalid)?)?;
         let address = memory.base().addr().get();
         let lead = address.next_multiple_of(BASE_ALIGN) - address;
         let committed = CommitMap::new(len, commit == Commit::Lazy)?;
         let (guard, refused) = (AtomicU8::new(0), AtomicU64::new(0));
-        let mapping = Self { memory, lead, len, commit, committed, guard, refused };
+        let mapping = Self { memory, lead, len, commit, committed, guard, refused, is_locked };
         // A kernel may have no huge pages.
         let _ = mapping.memory.without_huge_pages(mapping.inner(0..len));
+        // Under `mlockall(MCL_FUTURE)` what is committed would get all its memory at once.
+        match is_locked {
+            true => mapping.memory.lock_on_fault(mapping.inner(0..len))?,
+            false => drop(mapping.memory.unlock(0..mapping.memory.len_bytes())),
+        }
         if commit == Commit::Lazy {
             mapping.make_usable(0..len)?;
         }
@@ -163,15 +171,25 @@ impl Mapping {
 
     /// Gives memory back: the part is zero. If that fails, what it holds is unknown.
     pub(crate) fn decommit(&self, pages: &mut Pages, part: Range<usize>) -> Result<(), SysError> {
+        let range = self.range_of(pages, part);
         // SAFETY: the pages are committed, and their owner does not rely on what they hold.
-        unsafe { self.memory.decommit(self.range_of(pages, part)) }
+        match unsafe { self.memory.decommit(range.clone()) } {
+            // Locked, here or by `mlockall`.
+            // SAFETY: as above.
+            Err(SysError { errno: EINVAL, .. }) => unsafe { self.memory.decommit_locked(range) },
+            done => done,
+        }
     }
 
     /// Makes every access to the pages fault, and gives their memory back.
     pub(crate) fn guard(&self, pages: &mut Pages) -> Result<(), SysError> {
-        let all = 0..pages.len();
+        let range = self.range_of(pages, 0..pages.len());
+        if self.is_locked {
+            // The kernel marks no guards in locked memory.
+            self.memory.unlock(range.clone())?;
+        }
         // SAFETY: the pages are committed, and their owner does not use them.
-        let guard = unsafe { self.memory.guard(self.range_of(pages, all)) }?;
+        let guard = unsafe { self.memory.guard(range) }?;
         // Relaxed: a kernel has one way.
         self.guard.store(1 + u8::from(guard == Guard::Protected), Ordering::Relaxed);
         Ok(())
@@ -180,9 +198,10 @@ impl Mapping {
     /// Makes guarded pages of a range usable again, if any are.
     pub(crate) fn unguard(&self, range: Range<usize>) -> Result<(), SysError> {
         match self.guards() {
-            Some(guard) => self.memory.unguard(self.inner(range), guard),
-            None => Ok(()),
+            Some(guard) => self.memory.unguard(self.inner(range.clone()), guard)?,
+            None => return Ok(()),
         }
+        if self.is_locked { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
     }
 
     /// How guards are made, once one was.

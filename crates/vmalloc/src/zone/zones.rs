@@ -33,7 +33,7 @@ impl Zones {
             Some(Overcommit::Never) => Commit::Strict,
             _ => Commit::Lazy,
         };
-        let mapping = Mapping::new(len, asked.commit.unwrap_or_else(strictly))?;
+        let mapping = Mapping::new(len, asked.commit.unwrap_or_else(strictly), asked.is_locked)?;
         // Blocks are found by their addresses.
         let granule = Align::new(page_bytes() as u64).ok_or(LayoutError::Empty)?;
         let blocks = Zone::new("freehold blocks", 0..len, mapping.address(0), granule, None)?;
