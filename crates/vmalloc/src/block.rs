@@ -62,7 +62,8 @@ fn take_back(shared: &Scrub, pages: Pages, slab: Option<SlabName>) {
         // The fast path counts slots.
         shared.residency.resident.add(slot_bytes);
     }
-    let held = Held { pages, position, slot_bytes, is_resident: true, slab };
+    let used_bytes = pages.len();
+    let held = Held { pages, position, slot_bytes, used_bytes, is_resident: true, slab };
     shared.residency.take_back(zone, held, slot_bytes);
 }
 

@@ -71,7 +71,7 @@ pub use freehold_sys::{Guard, Reservation, SysError, page_bytes};
 pub use memory::{VirtualMemory, Zero};
 pub use residency::RetainPolicy;
 pub use slots::{Slot, SlotLayout, Slots};
-pub use stack::{Stack, StackPool};
+pub use stack::{Stack, StackLayout, StackPool};
 pub use stats::{LendingStats, MappingStats, ResidencyStats, ScrubStats, Stats, ZoneStats};
 pub use vec::VmVec;
 

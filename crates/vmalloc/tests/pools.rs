@@ -3,7 +3,8 @@
 
 use freehold_vmalloc::kva;
 use freehold_vmalloc::{
-    AllocError, Commit, PoolError, RetainPolicy, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
+    AllocError, Commit, PoolError, RetainPolicy, SlotLayout, Stack, StackLayout, StackPool, VirtualMemory,
+    VmVec, Zero,
 };
 
 const MIB: usize = 1 << 20;
@@ -311,4 +312,93 @@ fn every_question_to_the_system_is_counted() {
     drop(odd);
     assert_eq!((vm.stats().residency.dropped_bytes, vm.stats().scrub.scans - before), (0, 64));
     drop(even);
+}
+
+/// A dropped slot counts with what it keeps, so large slots of which little is used stay under the threshold.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn large_slots_count_with_what_they_keep() {
+    let retain = RetainPolicy::bytes(16 << 20);
+    let vm = VirtualMemory::builder().reserve(1 << 38).retain(retain).build().unwrap();
+    for slot_mib in [1, 64, 1024] {
+        let layout = SlotLayout::new(slot_mib * MIB).count(64).keep_resident(64 << 10);
+        let pool = vm.slots(&layout).unwrap();
+        for _ in 0..100 {
+            let mut held: Vec<_> = (0..8).map(|_| pool.get().unwrap()).collect();
+            for slot in &mut held {
+                assert!(slot[0] == 0 && slot[80 << 10] == 0);
+                (slot[0], slot[80 << 10]) = (1, 1);
+            }
+        }
+        let stats = vm.stats();
+        assert_eq!((stats.residency.purges, stats.mapping.refused), (0, 0), "{slot_mib} MiB: {stats:?}");
+        let resident = vm.resident_bytes().unwrap();
+        assert!(resident <= 64 * 8192 + 16 * (84 << 10), "{slot_mib} MiB: {resident} bytes");
+        drop(pool);
+        vm.validate().unwrap();
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn only_what_was_used_is_cleared() {
+    let vm = vm();
+    let slots = vm.slots(&SlotLayout::new(256 << 10).count(32).keep_resident(64 << 10)).unwrap();
+    let turn = |used: usize| {
+        let mut held: Vec<_> = (0..32).map(|_| slots.get().unwrap()).collect();
+        assert!(held.iter().all(|slot| is_zero(slot)));
+        for slot in &mut held {
+            slot[..used].fill(1);
+            slot.used(used);
+        }
+        drop(held);
+        let before = vm.stats().scrub.cleared_bytes;
+        vm.release_idle().unwrap();
+        before
+    };
+    turn(100 << 10);
+    turn(8192);
+    turn(0);
+    turn(256 << 10);
+    vm.validate().unwrap();
+}
+
+/// Stacks that were once deep keep their highest pages alone.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[allow(unsafe_code, reason = "words of stacks are written")]
+#[test]
+fn stacks_forget_their_deepest_day() {
+    let vm = vm();
+    let layout = StackLayout::new(64 << 10).count(256).keep_resident(8192);
+    let pool = StackPool::with_layout(&vm, &layout).unwrap();
+    let touch = |stack: &Stack<'_>, bytes: usize| {
+        for at in (8..=bytes).step_by(4096) {
+            // SAFETY: the word is of the stack, which is held.
+            unsafe { stack.base().as_ptr().sub(at).cast::<u64>().write(7) };
+        }
+    };
+    let mut stacks: std::collections::VecDeque<_> = (0..128).map(|_| pool.get().unwrap()).collect();
+    stacks.iter().for_each(|stack| touch(stack, 64 << 10));
+    assert_eq!(vm.resident_bytes(), Ok(128 * (64 << 10)));
+    for _ in 0..4 * 128 {
+        drop(stacks.pop_front());
+        stacks.push_back(pool.get().unwrap());
+        touch(stacks.back().unwrap(), 4096);
+    }
+    // 64 wait to be looked through.
+    assert!(vm.resident_bytes().unwrap() <= 192 * 8192 + 64 * 4096, "{:?}", vm.resident_bytes());
+    drop(stacks);
+    vm.release_idle().unwrap();
+    assert_eq!(vm.resident_bytes(), Ok(0));
+    vm.validate().unwrap();
+    let zeroed = StackPool::with_layout(&vm, &StackLayout::new(5000).count(32).zeroed()).unwrap();
+    for _ in 0..3 {
+        let stacks: Vec<_> = (0..32).map(|_| zeroed.get().unwrap()).collect();
+        for stack in &stacks {
+            assert_eq!(stack.base().addr().get() - stack.limit().addr().get(), 8192);
+            // SAFETY: as above.
+            assert_eq!(unsafe { stack.base().as_ptr().sub(8).cast::<u64>().read() }, 0);
+            touch(stack, 8192);
+        }
+    }
 }

@@ -302,7 +302,8 @@ fn a_busy_process_forks() {
             if child == 0 {
                 // SAFETY: as above.
                 unsafe { libc::alarm(20) };
-                let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (0..3).for_each(|_| turn())));
+                let done =
+                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (0..3).for_each(|_| turn())));
                 // SAFETY: ends the child at once.
                 unsafe { libc::_exit(i32::from(done.is_err())) };
             }

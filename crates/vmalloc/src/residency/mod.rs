@@ -134,26 +134,35 @@ impl Residency {
         }
     }
 
-    /// Takes back a slot that has to be cleared before it is free: `false` if that is done, by giving its pages back, and
-    /// `true` if it waits now.
-    pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held, batch: usize) -> bool {
+    /// Takes back a slot that has to be cleared before it is free. True if those that wait are to be cleared now: there are `most`
+    /// of them, or they are past the threshold.
+    ///
+    /// Until it is cleared a slot counts with all of its pages, so no more wait than half of the threshold.
+    pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held, most: usize) -> bool {
         let bytes = held.pages.len() as u64;
         if self.quarantine.is_some() {
             self.guard_freed(zone, held, bytes);
             return false;
         }
-        if self.resident.add(bytes) && !self.make_room(zone, bytes) {
+        let is_over = self.resident.add(bytes);
+        if zone.counted_slot(bytes) > self.policy.bytes {
             self.give_pages_back(zone, held, bytes);
             return false;
         }
         let mut dropped = zone.dropped();
-        if dropped.len() == dropped.capacity() && dropped.try_reserve_exact(batch).is_err() {
+        if dropped.len() == dropped.capacity() && dropped.try_reserve_exact(most).is_err() {
             drop(dropped);
             self.give_pages_back(zone, held, bytes);
             return false;
         }
         dropped.push(held);
-        dropped.len() >= batch
+        is_over || dropped.len() >= most || dropped.len() as u64 * bytes > self.policy.bytes / 2
+    }
+
+    /// Frees a slot that was cleared, which counts with what it keeps from now on.
+    pub(crate) fn free_cleared(&self, zone: &Zone, held: &Held) {
+        self.resident.sub(held.pages.len() as u64 - zone.counted_slot(held.slot_bytes));
+        zone.free_resident(held.position, held.slab);
     }
 }
 

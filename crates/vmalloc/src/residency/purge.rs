@@ -73,6 +73,13 @@ impl Residency {
         refused.map_or(Ok(released), Err)
     }
 
+    /// Purges if the threshold is passed, the zone itself first.
+    pub(crate) fn keep_threshold(&self, zone: &Arc<Zone>) {
+        if self.resident.is_over() {
+            self.make_room(zone, 0);
+        }
+    }
+
     /// Purges until the threshold is kept, the zone itself first. False if it is not.
     #[cold]
     pub(super) fn make_room(&self, zone: &Arc<Zone>, counted_bytes: u64) -> bool {
@@ -113,9 +120,11 @@ impl Residency {
             return done;
         }
         self.zones.mapping.count_refused();
-        if let Some(shape) = zone.shape.as_ref().filter(|shape| shape.zeroed) {
-            // Free slots of such a pool are zero (V3).
-            pages.zero(all);
+        if let Some(shape) = &zone.shape {
+            if shape.zeroed {
+                // Free slots of such a pool are zero (V3).
+                pages.zero(all);
+            }
             self.resident.sub(counted_bytes - shape.kept as u64);
         }
         zone.free_resident(position, slab);

@@ -50,11 +50,11 @@ impl Residency {
     pub(super) fn guard_freed(&self, zone: &Arc<Zone>, held: Held, counted_bytes: u64) {
         let quarantine =
             self.quarantine.as_ref().expect("V1: freed blocks are guarded in the debug mode alone");
-        let Held { position, slot_bytes, is_resident, slab, .. } = held;
+        let Held { position, slot_bytes, used_bytes, is_resident, slab, .. } = held;
         let freed_bytes = held.pages.len() as u64;
         // What is beyond the block's end may be of an earlier one.
         let pages = zone.all_pages(&self.zones.mapping, held);
-        let mut held = Held { pages, position, slot_bytes, is_resident, slab };
+        let mut held = Held { pages, position, slot_bytes, used_bytes, is_resident, slab };
         if self.zones.mapping.guard(&mut held.pages).is_err() {
             // Too many mappings, where a guard is one: this block is not caught.
             quarantine.unguarded.fetch_add(1, Ordering::Relaxed);

@@ -46,8 +46,8 @@ impl SlotLayout {
         Self { guard_bytes, ..self }
     }
 
-    /// How many bytes of a free slot may keep their pages, all if this is not called. What was touched beyond goes back to the
-    /// system when the slot is cleared, so this has no effect with [`Zero::No`].
+    /// How many of the first bytes of a free slot may keep their pages, all if this is not called; a free slot counts with as many.
+    /// What was touched beyond goes back to the system, many slots at a time after they were dropped.
     pub fn keep_resident(self, keep_resident_bytes: usize) -> Self {
         Self { keep_resident_bytes, ..self }
     }
@@ -73,10 +73,9 @@ impl SlotLayout {
         &self.name
     }
 
-    /// Stacks: the guard is below, and part of the size.
-    pub(crate) fn stacks(size_bytes: usize) -> Self {
-        let usable = size_bytes.saturating_sub(page_bytes());
-        let layout = Self { guard_below: true, ..Self::new(usable) };
+    /// Stacks: the guard is below, slots keep their highest bytes, and hold what their last user left.
+    pub(crate) fn stacks(usable_bytes: usize) -> Self {
+        let layout = Self { guard_below: true, ..Self::new(usable_bytes) };
         layout.zero(Zero::No).name("freehold stacks")
     }
 
@@ -100,9 +99,9 @@ impl SlotLayout {
             (0..data, data..data + guard)
         };
         let zeroed = self.zero == Zero::Yes;
-        let kept = if zeroed { self.keep_resident_bytes.min(data.len()) } else { data.len() };
-        let shape =
-            Shape { stride: stride as u64, data, guard, kept: kept / page_bytes() * page_bytes(), zeroed };
+        let kept = self.keep_resident_bytes.min(data.len()) / page_bytes() * page_bytes();
+        let waits = zeroed || kept < data.len();
+        let shape = Shape { stride: stride as u64, data, guard, kept, zeroed, waits };
         Ok((shape, Align::new(granule as u64).ok_or(too_large)?))
     }
 }

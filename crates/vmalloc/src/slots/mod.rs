@@ -15,7 +15,7 @@
 mod layout;
 
 use crate::error::{AllocError, PoolError};
-use crate::mapping::Pages;
+use crate::mapping::{Pages, whole_pages};
 use crate::memory::VirtualMemory;
 use crate::residency::is_scarce;
 use crate::scrub::Scrub;
@@ -92,7 +92,8 @@ impl Slots<'_> {
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
         let shape = self.shape();
         if let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape) {
-            return Ok(Slot { pool: self, pages, position, slab: Some(slab) });
+            let used_bytes = shape.data.len();
+            return Ok(Slot { pool: self, pages, position, slab: Some(slab), used_bytes });
         }
         self.get_slow(shape)
     }
@@ -160,12 +161,15 @@ pub struct Slot<'a> {
     pages: Pages,
     position: u64,
     slab: Option<SlabName>,
+    /// Bytes from the start that may have been written.
+    used_bytes: usize,
 }
 
 impl<'a> Slot<'a> {
     #[inline]
     fn new(pool: &'a Slots<'a>, held: Held) -> Self {
-        Self { pool, pages: held.pages, position: held.position, slab: held.slab }
+        let Held { pages, position, slab, used_bytes, .. } = held;
+        Self { pool, pages, position, slab, used_bytes }
     }
 }
 
@@ -177,7 +181,23 @@ impl Slot<'_> {
         self.pages.start()
     }
 
+    /// Bytes of its guard.
+    pub(crate) fn guard_bytes(&self) -> usize {
+        self.pool.shape().guard.len()
+    }
+
+    /// Says that only the first `bytes` were written, so no more is looked through and cleared when the slot is dropped. If that is
+    /// wrong, a later holder of the slot finds what was written behind them.
+    ///
+    /// Cost: constant.
+    pub fn used(&mut self, bytes: usize) {
+        let pages = whole_pages(bytes).unwrap_or(usize::MAX);
+        self.used_bytes = pages.min(self.pages.len());
+    }
+
     /// Its number in the pool, from 0 to [`Slots::count`].
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.position / self.pool.shape().stride
@@ -188,13 +208,13 @@ impl Drop for Slot<'_> {
     #[inline]
     fn drop(&mut self) {
         let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
-        let (position, slab) = (self.position, self.slab);
-        if !shape.zeroed && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {
+        let (position, slab, used_bytes) = (self.position, self.slab, self.used_bytes);
+        if !shape.waits && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {
             return;
         }
         let pages = std::mem::replace(&mut self.pages, Pages::none());
-        let held = Held { pages, position, slot_bytes: shape.stride, is_resident: true, slab };
-        if shape.zeroed {
+        let held = Held { pages, position, slot_bytes: shape.stride, used_bytes, is_resident: true, slab };
+        if shape.waits {
             shared.take_back_dropped(zone, held);
         } else {
             shared.residency.take_back(zone, held, shape.kept as u64);

@@ -51,6 +51,8 @@ pub(crate) struct Held {
     pub(crate) position: u64,
     /// Bytes of the slot or extent.
     pub(crate) slot_bytes: u64,
+    /// Bytes from the start that its holder may have written.
+    pub(crate) used_bytes: usize,
     /// Whether its pages may be other than zero.
     pub(crate) is_resident: bool,
     /// The slab that it is a slot of. `None` of an extent, whose addresses have to be given back before they are used again.
@@ -200,7 +202,14 @@ impl Zone {
         // - The block was just taken from the space, which hands out a place once until it is free again.
         // - It is committed, and the zone is of the mapping.
         let pages = unsafe { mapping.pages(start..start + len) };
-        Ok(Held { pages, position, slot_bytes, is_resident: memory.is_warm, slab: memory.slab })
+        Ok(Held {
+            pages,
+            position,
+            slot_bytes,
+            used_bytes: len,
+            is_resident: memory.is_warm,
+            slab: memory.slab,
+        })
     }
 
     /// A free block for `size_bytes` that needs no call that could be refused: committed, with its guard.
