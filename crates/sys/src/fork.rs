@@ -1,7 +1,7 @@
 //! `fork` safety: a fork waits until no thread is in a critical section, and a child knows which threads it lacks.
 //!
 //! A child made by `fork` has one thread, a copy of the one that forked. A lock that another thread held stays held for ever
-//! there, over data that is half changed. So every lock of this project, except those of `vmalloc`, is held in a [`Section`].
+//! there, over data that is half changed. So every lock of this project is held in a [`Section`].
 //!
 //! # What a child may do
 //! | In a child made by `fork` | |
@@ -15,7 +15,7 @@
 //! | commit, drop or go on with its own thread's transaction | yes; the parent does the same with its own |
 //! | use a reference that another thread's guard or transaction protects | no: both have ended in the child |
 //! | reuse memory of a `Domain` of its own in which another thread was reading | no: that reader's guards never end |
-//! | use memory of `vmalloc` | reads and writes always; allocation only if no other thread was inside while the process forked |
+//! | use memory of `vmalloc`, allocate and free it | yes; what another thread was about to hand out or free leaks |
 //!
 //! After `vfork`, and after a `clone` that bypasses the C library, a child may do nothing of this. A process must not fork
 //! in a signal handler that can interrupt an operation of this project, nor before its first such operation has returned. Hooks of

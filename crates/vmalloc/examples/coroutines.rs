@@ -6,7 +6,7 @@
 
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use freehold_vmalloc::{Keep, StackPool, VirtualMemory};
+use freehold_vmalloc::{RetainPolicy, StackPool, VirtualMemory};
 use std::error::Error;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -47,7 +47,7 @@ fn count(yielder: &Yielder<(), u64>, last: u64) -> u64 {
 
 fn main() -> Result<(), Box<dyn Error>> {
     const COROUTINES: u64 = 10_000;
-    let vm = VirtualMemory::builder().reserve(1 << 38).keep(Keep::bytes(8 << 30)).build()?;
+    let vm = VirtualMemory::builder().reserve(1 << 38).retain(RetainPolicy::bytes(8 << 30)).build()?;
     let vm = VM.get_or_init(|| vm);
     let pool = StackPool::with_count(vm, 256 << 10, COROUTINES)?;
     let pool = POOL.get_or_init(|| pool);
@@ -73,9 +73,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{wave}: {COROUTINES} coroutines in {:?}", started.elapsed());
     }
     let mappings = std::fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count());
-    println!("{mappings} mappings; guards are {:?}", vm.stats().guards);
-    println!("{} bytes are warm", vm.stats().warm_bytes);
+    println!("{mappings} mappings; guards are {:?}", vm.stats().mapping.guards);
+    println!("{} bytes are warm", vm.stats().residency.resident_bytes);
     vm.release_idle()?;
-    assert_eq!(vm.stats().warm_bytes, 0);
+    assert_eq!(vm.stats().residency.resident_bytes, 0);
     Ok(())
 }

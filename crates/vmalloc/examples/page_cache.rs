@@ -3,7 +3,7 @@
 //!
 //! `cargo run -p freehold-vmalloc --release --example page_cache`
 
-use freehold_vmalloc::{AllocError, Keep, Slot, SlotLayout, Slots, VirtualMemory, Zero};
+use freehold_vmalloc::{AllocError, RetainPolicy, Slot, SlotLayout, Slots, VirtualMemory, Zero};
 use std::collections::{HashMap, VecDeque};
 use std::error::Error;
 use std::fs::File;
@@ -61,7 +61,7 @@ fn file_of(pages: u64) -> Result<File, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     const PAGES: u64 = 2000;
-    let vm = VirtualMemory::builder().reserve(1 << 34).keep(Keep::bytes(64 << 20)).build()?;
+    let vm = VirtualMemory::builder().reserve(1 << 34).retain(RetainPolicy::bytes(64 << 20)).build()?;
     let layout = SlotLayout::new(PAGE_BYTES).guard(0).zero(Zero::No).name("page cache");
     let slots = vm.slots(&layout)?;
     let (pages, order) = (HashMap::new(), VecDeque::new());
@@ -76,9 +76,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("20,000 pages asked for, {} read; {} held", cache.reads, cache.pages.len());
     drop(cache);
-    let warm = vm.stats().warm_bytes;
+    let warm = vm.stats().residency.resident_bytes;
     let released = vm.release_idle()?;
     println!("{warm} bytes warm after that, {released} given back");
-    assert_eq!((released, vm.stats().warm_bytes), (warm, 0));
+    assert_eq!((released, vm.stats().residency.resident_bytes), (warm, 0));
     Ok(())
 }

@@ -3,7 +3,7 @@
 //!
 //! `cargo run -p freehold-vmalloc --release --example requests`
 
-use freehold_vmalloc::{Keep, SlotLayout, Slots, VirtualMemory};
+use freehold_vmalloc::{RetainPolicy, SlotLayout, Slots, VirtualMemory};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -55,8 +55,8 @@ fn ask(address: std::net::SocketAddr, client: usize) -> Result<(), Box<dyn Error
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let keep = Keep::bytes(256 << 20).decay(Duration::from_secs(1));
-    let vm = VirtualMemory::builder().reserve(1 << 36).keep(keep).build()?;
+    let keep = RetainPolicy::bytes(256 << 20).decay(Duration::from_secs(1));
+    let vm = VirtualMemory::builder().reserve(1 << 36).retain(keep).build()?;
     let slots =
         vm.slots(&SlotLayout::new(SLOT_BYTES).count(1024).keep_resident(64 << 10).name("requests"))?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stats = vm.stats();
     assert_eq!(served.into_inner(), (THREADS * REQUESTS) as u64);
     println!("{} requests, each with a zeroed MiB", THREADS * REQUESTS);
-    println!("{} page scans, {} bytes cleared", stats.scans, stats.cleared_bytes);
-    println!("{} bytes count as warm, at most 64 KiB of each free slot", stats.warm_bytes);
+    println!("{} page scans, {} bytes cleared", stats.scrub.scans, stats.scrub.cleared_bytes);
+    println!("{} bytes count as warm, at most 64 KiB of each free slot", stats.residency.resident_bytes);
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! A block of memory that somebody holds.
 
 use crate::mapping::Pages;
-use crate::memory::Shared;
+use crate::scrub::Scrub;
+use crate::zone::Held;
 use freehold_kva::pooled::SlabName;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -13,7 +14,7 @@ use std::ptr::NonNull;
 /// What was not asked to be zero holds what some earlier block did. Who writes through [`Block::as_ptr`] leaves only
 /// initialized bytes.
 pub struct Block<'a> {
-    shared: &'a Shared,
+    shared: &'a Scrub,
     pages: Pages,
     /// The slab that it is a slot of; `None` of an extent.
     slab: Option<SlabName>,
@@ -21,7 +22,7 @@ pub struct Block<'a> {
 
 impl<'a> Block<'a> {
     #[inline]
-    pub(crate) fn new(shared: &'a Shared, pages: Pages, slab: Option<SlabName>) -> Self {
+    pub(crate) fn new(shared: &'a Scrub, pages: Pages, slab: Option<SlabName>) -> Self {
         Self { shared, pages, slab }
     }
 
@@ -43,11 +44,27 @@ impl<'a> Block<'a> {
 impl Drop for Block<'_> {
     #[inline]
     fn drop(&mut self) {
-        let shared = self.shared;
-        if !self.slab.is_some_and(|slab| shared.give_back_usual(self.address(), self.pages.len(), slab)) {
-            shared.take_back_block(std::mem::replace(&mut self.pages, Pages::none()), self.slab);
+        let residency = &self.shared.residency;
+        if !self.slab.is_some_and(|slab| residency.free_block_fast(self.address(), self.pages.len(), slab)) {
+            take_back(self.shared, std::mem::replace(&mut self.pages, Pages::none()), self.slab);
         }
     }
+}
+
+/// Takes back a block that the fast path did not, or an extent.
+#[cold]
+#[inline(never)]
+fn take_back(shared: &Scrub, pages: Pages, slab: Option<SlabName>) {
+    let (zone, position) = (shared.zones().blocks(), pages.start().addr().get() as u64);
+    let span = zone.space.locate(position).expect("V1: what is held is found");
+    let slot_bytes = span.size_saturating();
+    if slab.is_none() {
+        // The fast path counts slots.
+        shared.residency.resident.add(slot_bytes);
+    }
+    let used_bytes = pages.len();
+    let held = Held { pages, position, slot_bytes, used_bytes, is_resident: true, slab };
+    shared.residency.take_back(zone, held, slot_bytes);
 }
 
 impl Deref for Block<'_> {

@@ -1,9 +1,9 @@
 //! Builder for `VirtualMemory`.
 
 use crate::error::BuildError;
-use crate::keep::Keep;
 use crate::mapping::BASE_ALIGN;
 use crate::memory::VirtualMemory;
+use crate::residency::RetainPolicy;
 use freehold_sys::machine;
 
 /// The least that can be reserved.
@@ -17,8 +17,9 @@ pub enum Commit {
     /// All of them at once. The system promises nothing: where it has no page left for one that is touched, it ends a
     /// process.
     Lazy,
-    /// In steps of 4 MiB to 1 GiB, as far as they are handed out, so that a system that charges for memory
-    /// (`vm.overcommit_memory` 2) refuses with an error. What was charged once stays charged.
+    /// As they are handed out, in whole granules of 64 KiB or a 2^20th of the reservation, and a pool's or vector's some MiB ahead.
+    /// So a system that charges for memory (`vm.overcommit_memory` 2) refuses with an error. What was charged once stays
+    /// charged, and is handed out first once the system refuses more.
     Strict,
 }
 
@@ -29,9 +30,10 @@ pub struct Builder {
     pub(crate) reserve_bytes: usize,
     /// Whether nobody asked for so many bytes, so that there may be fewer.
     may_shrink: bool,
-    pub(crate) keep: Keep,
+    pub(crate) retain: RetainPolicy,
     pub(crate) commit: Option<Commit>,
     pub(crate) quarantine_bytes: Option<u64>,
+    pub(crate) is_locked: bool,
 }
 
 impl Default for Builder {
@@ -39,9 +41,10 @@ impl Default for Builder {
         Self {
             reserve_bytes: 64 << 30,
             may_shrink: true,
-            keep: Keep::default(),
+            retain: RetainPolicy::default(),
             commit: None,
             quarantine_bytes: None,
+            is_locked: false,
         }
     }
 }
@@ -49,15 +52,15 @@ impl Default for Builder {
 impl Builder {
     /// Bytes of addresses, rounded up to 16 MiB. If this is not called, 64 GiB, halved until it is a quarter of what limits leave
     /// (`RLIMIT_AS`, `RLIMIT_DATA`, `vm.overcommit_memory` 2) and the system grants it; [`Stats::addresses`](crate::Stats::addresses) says
-    /// how many. A quarter is for blocks of up to 256 pages, a
-    /// quarter for larger ones, half for slots, stacks and vectors. Addresses cost nothing.
+    /// how many. Blocks are placed from the low end, pools and vectors from the high end, wherever there is room. Addresses cost
+    /// nothing.
     pub fn reserve(self, reserve_bytes: usize) -> Self {
         Self { reserve_bytes, may_shrink: false, ..self }
     }
 
-    /// How much free memory stays, and for how long. [`Keep::default`] if this is not called.
-    pub fn keep(self, keep: Keep) -> Self {
-        Self { keep, ..self }
+    /// How much free memory stays, and for how long. [`RetainPolicy::default`] if this is not called.
+    pub fn retain(self, retain: RetainPolicy) -> Self {
+        Self { retain, ..self }
     }
 
     /// When addresses become usable. If this is not called: strictly where the system charges for memory, lazily elsewhere.
@@ -65,8 +68,17 @@ impl Builder {
         Self { commit: Some(commit), ..self }
     }
 
+    /// Locks memory in use, so that the system never swaps it: each page from when it is first touched until it is given back. If this
+    /// is not called nothing is locked, also under `mlockall(MCL_FUTURE)`.
+    ///
+    /// The whole reservation counts against a limit of locked memory (`RLIMIT_MEMLOCK`).
+    #[doc(alias = "MLOCK_ONFAULT")]
+    pub fn mlock(self) -> Self {
+        Self { is_locked: true, ..self }
+    }
+
     /// The debug mode: what is freed faults when it is touched, at once and until it is handed out again, and that is not
-    /// before `quarantine_bytes` were freed after it. Nothing stays warm. A free is a system call.
+    /// before `quarantine_bytes` were freed after it. Nothing stays resident. A free is a system call.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub fn catch_use_after_free(self, quarantine_bytes: u64) -> Self {
         Self { quarantine_bytes: Some(quarantine_bytes), ..self }

@@ -40,7 +40,7 @@ error_messages! { BuildError + OutOfMemory {
         "{error}: {} of addresses; a smaller `reserve` needs fewer", Bytes::from(*reserve_bytes as u64);
     Self::System(error) => "{error}";
     Self::Layout(error) => "{error}";
-    Self::Thread => "no thread could be started to give idle memory back";
+    Self::Thread => "no thread could be started to give idle memory back; a RetainPolicy without decay needs none";
 } }
 
 impl From<SysError> for BuildError {
@@ -64,6 +64,20 @@ impl From<kva::LayoutError> for BuildError {
 pub enum AllocError {
     /// There are no addresses for the request: it is 0 bytes or too many, or all are taken.
     Addresses(kva::AllocError),
+    /// All slots of the pool are held.
+    AllHeld {
+        /// How many there are.
+        count: u64,
+        /// Bytes of each.
+        slot_bytes: u64,
+    },
+    /// Elements of a vector have a larger alignment than the reservation.
+    Alignment {
+        /// That of the elements.
+        align_bytes: u64,
+        /// The largest that there is.
+        most_bytes: u64,
+    },
     /// The system refused to make the memory usable.
     System(SysError),
     /// No memory for the library's own lists.
@@ -72,6 +86,9 @@ pub enum AllocError {
 
 error_messages! { AllocError + OutOfMemory {
     Self::Addresses(error) => "{error}";
+    Self::AllHeld { count, slot_bytes } => "all {count} slots of {} are held", Bytes::from(*slot_bytes);
+    Self::Alignment { align_bytes, most_bytes } =>
+        "elements aligned to {} cannot be stored: {} is the largest alignment", Bytes::from(*align_bytes), Bytes::from(*most_bytes);
     Self::System(error) => "{error}";
 } }
 
@@ -146,6 +163,8 @@ impl From<AllocError> for PoolError {
         match error {
             AllocError::Addresses(error) => Self::Addresses(error),
             AllocError::System(error) => Self::System(error),
+            // What is asked for a slot or a vector alone.
+            AllocError::AllHeld { .. } | AllocError::Alignment { .. } => Self::TooLarge { slot_bytes: None },
             AllocError::OutOfMemory => Self::OutOfMemory,
         }
     }

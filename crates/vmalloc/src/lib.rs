@@ -14,12 +14,12 @@
 //! | code within reach of other code | [`near`] |
 //!
 //! ```
-//! use freehold_vmalloc::{Keep, VirtualMemory, Zero};
+//! use freehold_vmalloc::{RetainPolicy, VirtualMemory, Zero};
 //! use std::time::Duration;
 //!
 //! let vm = VirtualMemory::builder()
 //!     .reserve(1 << 30)
-//!     .keep(Keep::bytes(256 << 20).decay(Duration::from_secs(1)))
+//!     .retain(RetainPolicy::bytes(256 << 20).decay(Duration::from_secs(1)))
 //!     .build()?;
 //! let mut block = vm.alloc(64 << 10, Zero::Yes)?;
 //! block[100] = 1;
@@ -28,16 +28,16 @@
 //! // Warm: the same pages, and zero again.
 //! assert_eq!(vm.alloc(64 << 10, Zero::Yes)?[100], 0);
 //! vm.release_idle()?;
-//! assert_eq!(vm.stats().warm_bytes, 0);
+//! assert_eq!(vm.stats().residency.resident_bytes, 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Handles borrow the [`VirtualMemory`]; a program that passes them around has it in a `static`.
 //!
 //! # Forks
-//! A child has its own copy of everything, zero where it was zero, and guards where they were. The thread of [`Keep::decay`] is
-//! the parent's. As with any lock, a child of a process with several threads must not ask for memory here if another thread
-//! may have been doing so at the time of the fork. The thread of [`Keep::decay`] is such a thread, and [`Keep::default`] has one.
+//! A child has its own copy of everything, zero where it was zero, and guards where they were. It may use all of it, whatever other
+//! threads were doing at the time of the fork; a block that one of them had in hand leaks in the child. The thread of
+//! [`RetainPolicy::decay`] is the parent's: in the child idle memory stays until it is released.
 //!
 //! Source: the lazily freed areas of the talk on vmalloc (2019), and what its batched purges showed.
 
@@ -45,15 +45,13 @@
 
 mod block;
 mod builder;
-mod decay;
 mod error;
-mod keep;
-#[allow(unsafe_code, reason = "the mapping layer: who may use which pages is said here")]
+mod lock;
+#[allow(unsafe_code, reason = "the mapping layer: who may use which pages is decided here")]
 mod mapping;
 mod memory;
 pub mod near;
-mod quarantine;
-mod release;
+mod residency;
 mod scrub;
 mod slots;
 mod stack;
@@ -70,11 +68,11 @@ pub use builder::{Builder, Commit};
 pub use error::{AllocError, BuildError, PoolError};
 pub use freehold_kva as kva;
 pub use freehold_sys::{Guard, Reservation, SysError, page_bytes};
-pub use keep::Keep;
 pub use memory::{VirtualMemory, Zero};
+pub use residency::RetainPolicy;
 pub use slots::{Slot, SlotLayout, Slots};
-pub use stack::{Stack, StackPool};
-pub use stats::{Stats, ZoneStats};
+pub use stack::{Stack, StackLayout, StackPool};
+pub use stats::{LendingStats, MappingStats, ResidencyStats, ScrubStats, Stats, ZoneStats};
 pub use vec::VmVec;
 
 /// The README's example must compile and run.

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::error::{AllocError, PoolError};
-use crate::memory::VirtualMemory;
+use crate::memory::{VirtualMemory, Zero};
 use crate::slots::{Slot, SlotLayout, Slots};
 use freehold_sys::page_bytes;
 use std::fmt;
@@ -27,21 +27,75 @@ pub struct StackPool<'a> {
     slots: Slots<'a>,
 }
 
+/// What the stacks of a pool are like. Sizes are rounded up to whole pages.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct StackLayout {
+    slots: SlotLayout,
+}
+
+impl StackLayout {
+    /// Stacks of which `usable_bytes` can be used, with a guard of one page below each.
+    ///
+    /// Cost: constant.
+    pub fn new(usable_bytes: usize) -> Self {
+        Self { slots: SlotLayout::stacks(usable_bytes) }
+    }
+
+    /// How many stacks there are, rounded up to a multiple of 32; an eighth of the reservation if this is not called. Cost: constant.
+    pub fn count(self, count: u64) -> Self {
+        Self { slots: self.slots.count(count) }
+    }
+
+    /// Bytes below each stack that fault, one page if this is not called. Cost: constant.
+    pub fn guard(self, guard_bytes: usize) -> Self {
+        Self { slots: self.slots.guard(guard_bytes) }
+    }
+
+    /// How many of the highest bytes of a free stack may keep their pages, all if this is not called. What once was deeper goes
+    /// back to the system, 64 dropped stacks at a time, which a page scan tells. Cost: constant; with it a drop takes a lock.
+    pub fn keep_resident(self, keep_resident_bytes: usize) -> Self {
+        Self { slots: self.slots.keep_resident(keep_resident_bytes) }
+    }
+
+    /// Stacks that are zero when they are handed out, as slots are. Cost: constant.
+    pub fn zeroed(self) -> Self {
+        Self { slots: self.slots.zero(Zero::Yes) }
+    }
+}
+
 impl<'a> StackPool<'a> {
     /// A pool of as many stacks of `size_bytes` as fit into an eighth of the reservation. The lowest page of each is its guard.
     ///
     /// # Errors
     /// See [`VirtualMemory::slots`]. A stack of one page has nothing but its guard, and is [`PoolError::Empty`].
+    ///
+    /// # Cost
+    /// As [`VirtualMemory::slots`].
     pub fn new(vm: &'a VirtualMemory, size_bytes: usize) -> Result<Self, PoolError> {
-        Ok(Self { slots: vm.slots(&SlotLayout::stacks(size_bytes))? })
+        Self::with_layout(vm, &StackLayout::new(size_bytes.saturating_sub(page_bytes())))
     }
 
     /// As [`StackPool::new`], with `count` stacks, rounded up to a multiple of 32.
     ///
     /// # Errors
     /// As there.
+    ///
+    /// # Cost
+    /// As there.
     pub fn with_count(vm: &'a VirtualMemory, size_bytes: usize, count: u64) -> Result<Self, PoolError> {
-        Ok(Self { slots: vm.slots(&SlotLayout::stacks(size_bytes).count(count))? })
+        Self::with_layout(vm, &StackLayout::new(size_bytes.saturating_sub(page_bytes())).count(count))
+    }
+
+    /// A pool of stacks that are as the layout says.
+    ///
+    /// # Errors
+    /// See [`VirtualMemory::slots`].
+    ///
+    /// # Cost
+    /// As there.
+    pub fn with_layout(vm: &'a VirtualMemory, layout: &StackLayout) -> Result<Self, PoolError> {
+        Ok(Self { slots: vm.slots(&layout.slots)? })
     }
 
     /// Hands out a stack. It holds what its last user left. Dropped, it goes back to the pool.
@@ -98,7 +152,7 @@ impl Stack<'_> {
     /// The guard's lowest byte.
     #[must_use]
     pub fn guard(&self) -> NonNull<u8> {
-        let lowest = self.limit().as_ptr().wrapping_sub(page_bytes());
+        let lowest = self.limit().as_ptr().wrapping_sub(self.slot.guard_bytes());
         NonNull::new(lowest).expect("V4: a guard is in the mapping")
     }
 

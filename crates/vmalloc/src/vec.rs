@@ -7,8 +7,9 @@
 
 use crate::builder::Commit;
 use crate::error::AllocError;
-use crate::mapping::{Pages, whole_pages};
-use crate::memory::{Use, VirtualMemory};
+use crate::mapping::{BASE_ALIGN, Pages, whole_pages};
+use crate::memory::VirtualMemory;
+use crate::zone::Use;
 use freehold_kva::{self as kva, Request};
 use freehold_sys::page_bytes;
 use freehold_units::Rejected;
@@ -58,20 +59,22 @@ impl<'a, T> VmVec<'a, T> {
     /// A vector for up to `max` elements.
     ///
     /// # Errors
-    /// [`AllocError::Addresses`] if the reservation has no room for them.
+    /// [`AllocError::Addresses`] if the reservation has no room for them; [`AllocError::Alignment`] for elements aligned to more than
+    /// 4 MiB.
     pub fn with_reserve(vm: &'a VirtualMemory, max: usize) -> Result<Self, AllocError> {
         let bytes =
             max.checked_mul(size_of::<T>()).and_then(whole_pages).ok_or(kva::AllocError::SizeOverflow)?;
-        let granules = bytes.max(1).checked_next_multiple_of(crate::memory::ZONE_GRANULE);
-        let size = granules.ok_or(kva::AllocError::SizeOverflow)?;
-        let align = align_of::<T>().min(crate::mapping::BASE_ALIGN);
-        if align < align_of::<T>() {
-            return Err(kva::AllocError::NotPowerOfTwo { align_bytes: align_of::<T>() as u64 }.into());
+        let align = align_of::<T>();
+        if align > BASE_ALIGN {
+            let (align_bytes, most_bytes) = (align as u64, BASE_ALIGN as u64);
+            return Err(AllocError::Alignment { align_bytes, most_bytes });
         }
-        let range = vm.shared.carve(&Request::new(size as u64).align_bytes(align as u64), Use::Vector)?;
-        // SAFETY: the range was carved for this vector. What is not committed yet is not touched.
-        let pages = unsafe { vm.shared.mapping.pages(range.clone()) };
-        let committed_bytes = if vm.shared.commit == Commit::Lazy { size } else { 0 };
+        let request =
+            Request::new(bytes.max(page_bytes()) as u64).align_bytes(align.max(page_bytes()) as u64);
+        let range = vm.shared.residency.lend(&request, Use::Vector)?;
+        // SAFETY: the range was lent to this vector. What is not committed yet is not touched.
+        let pages = unsafe { vm.shared.mapping().pages(range.clone()) };
+        let committed_bytes = if vm.shared.mapping().commits() == Commit::Lazy { range.len() } else { 0 };
         Ok(Self { vm, pages, range, len: 0, max, committed_bytes, touched_bytes: 0, elements: PhantomData })
     }
 
@@ -137,15 +140,14 @@ impl<'a, T> VmVec<'a, T> {
 
     #[cold]
     fn commit(&mut self, needed_bytes: usize) -> Result<(), AllocError> {
-        let (now, page) = (self.committed_bytes, page_bytes());
-        let needed = needed_bytes.next_multiple_of(page);
-        let ample = needed.max(now + STEP_BYTES.max((now / 4).next_multiple_of(page))).min(self.range.len());
-        let part = |bytes: usize| self.range.start + now..self.range.start + bytes;
-        let mapping = &self.vm.shared.mapping;
-        self.committed_bytes = match mapping.commit(part(ample)) {
-            Ok(()) => ample,
-            Err(_) => mapping.commit(part(needed)).map(|()| needed)?,
-        };
+        let now = self.committed_bytes;
+        let needed = needed_bytes.next_multiple_of(page_bytes());
+        let part = self.range.start + now..self.range.start + needed;
+        let ample = self.range.end.min(part.end + STEP_BYTES.max(now / 4));
+        let mapping = self.vm.shared.mapping();
+        mapping.commit(&part, ample)?;
+        self.committed_bytes =
+            if mapping.is_committed(&(part.start..ample)) { ample - self.range.start } else { needed };
         Ok(())
     }
 
@@ -179,7 +181,7 @@ impl<'a, T> VmVec<'a, T> {
         let used = (self.len * size_of::<T>()).next_multiple_of(page_bytes());
         let end = self.touched_bytes.next_multiple_of(page_bytes());
         if used < end {
-            self.vm.shared.mapping.decommit(&mut self.pages, used..end)?;
+            self.vm.shared.mapping().decommit(&mut self.pages, used..end)?;
             self.touched_bytes = used;
         }
         Ok(())
@@ -199,12 +201,9 @@ struct GiveBack<'v, 'a, T>(&'v mut VmVec<'a, T>);
 
 impl<T> Drop for GiveBack<'_, '_, T> {
     fn drop(&mut self) {
-        let shared = &self.0.vm.shared;
-        // What cannot be given back stays taken.
-        match self.0.shrink_to_fit() {
-            Ok(()) => shared.uncarve(self.0.range.start),
-            Err(_) => shared.strand(self.0.range.start),
-        }
+        // What cannot be given back stays taken until it can.
+        let is_reset = self.0.shrink_to_fit().is_ok();
+        self.0.vm.shared.zones().end_lending(self.0.range.clone(), Use::Vector, is_reset);
     }
 }
 

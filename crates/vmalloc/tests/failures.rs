@@ -4,7 +4,8 @@
 
 use freehold_sys::failing;
 use freehold_vmalloc::{
-    AllocError, BuildError, Commit, Keep, PoolError, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
+    AllocError, BuildError, Commit, PoolError, RetainPolicy, SlotLayout, StackPool, VirtualMemory, VmVec,
+    Zero,
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -88,8 +89,9 @@ fn scenario(vm: &VirtualMemory, round: u8) -> Outcome {
 fn look(vm: &VirtualMemory) {
     vm.validate().unwrap();
     let stats = vm.stats();
-    assert_eq!(stats.zones.iter().map(|zone| zone.space.blocks).sum::<u64>(), 0, "{stats:?}");
-    assert_eq!(stats.dropped_bytes, 0);
+    let held: u64 = stats.zones.iter().map(|zone| zone.space.held_bytes).sum();
+    assert_eq!(held, stats.residency.quarantine_bytes, "{stats:?}");
+    assert_eq!(stats.residency.dropped_bytes, 0);
     let blocks: Vec<_> = [8192, 512 << 10, 3 * MIB]
         .iter()
         .flat_map(|&len| (0..4).map(move |_| vm.alloc(len, Zero::Yes)))
@@ -98,14 +100,15 @@ fn look(vm: &VirtualMemory) {
     drop(blocks);
     vm.release_idle().unwrap();
     vm.validate().unwrap();
-    assert_eq!(vm.stats().warm_bytes, 0);
+    assert_eq!(vm.stats().residency.resident_bytes, 0);
 }
 
 fn fail_each_call(commit: Commit, quarantine_bytes: Option<u64>) {
     let _mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut calls = 0;
     loop {
-        let builder = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(1 << 20)).commit(commit);
+        let builder =
+            VirtualMemory::builder().reserve(64 * MIB).retain(RetainPolicy::bytes(1 << 20)).commit(commit);
         let vm = match quarantine_bytes {
             Some(bytes) => builder.catch_use_after_free(bytes).build().unwrap(),
             None => builder.build().unwrap(),
@@ -113,7 +116,7 @@ fn fail_each_call(commit: Commit, quarantine_bytes: Option<u64>) {
         let failing = failing::after(calls);
         let seen = scenario(&vm, 1);
         drop(failing);
-        let refused = u64::from(seen.refused) + vm.stats().refused + vm.stats().unguarded;
+        let refused = u64::from(seen.refused) + vm.stats().mapping.refused + vm.stats().residency.unguarded;
         assert_eq!(scenario(&vm, 2).refused, 0, "after the failure of call {calls}");
         look(&vm);
         if refused == 0 {
@@ -190,14 +193,14 @@ fn what_a_shorter_block_leaves_is_zero_in_the_debug_mode() {
 
 #[test]
 fn a_refused_release_of_dropped_slots_is_said() {
-    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(8 << 20)).build().unwrap();
+    let vm = VirtualMemory::builder().reserve(64 * MIB).retain(RetainPolicy::bytes(8 << 20)).build().unwrap();
     let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
     slots.get().unwrap().fill(1);
     let failing = failing::after(0);
     assert!(vm.release_idle().is_err());
     drop(failing);
     // It is cleared, free and warm.
-    assert_eq!((vm.stats().dropped_bytes, vm.stats().warm_bytes), (0, 64 << 10));
+    assert_eq!((vm.stats().residency.dropped_bytes, vm.stats().residency.resident_bytes), (0, 64 << 10));
     assert_eq!(vm.release_idle(), Ok(64 << 10));
     assert!(is_zero(&slots.get().unwrap()));
     vm.validate().unwrap();
@@ -205,7 +208,7 @@ fn a_refused_release_of_dropped_slots_is_said() {
 
 #[test]
 fn what_could_not_be_given_back_is_cleared() {
-    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::nothing()).build().unwrap();
+    let vm = VirtualMemory::builder().reserve(64 * MIB).retain(RetainPolicy::nothing()).build().unwrap();
     let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
     let (mut block, mut slot) = (vm.alloc(64 << 10, Zero::Yes).unwrap(), slots.get().unwrap());
     block.fill(1);
@@ -215,7 +218,7 @@ fn what_could_not_be_given_back_is_cleared() {
     assert!(vm.release_idle().is_err());
     drop(failing);
     // Each was refused when it was dropped, and the block once more.
-    assert_eq!(vm.stats().refused, 3 + 1);
+    assert_eq!(vm.stats().mapping.refused, 3 + 1);
     assert!(is_zero(&vm.alloc(64 << 10, Zero::Yes).unwrap()) && is_zero(&slots.get().unwrap()));
     vm.validate().unwrap();
 }
@@ -226,20 +229,20 @@ fn addresses_that_stay_taken_are_no_vectors() {
     let vm = VirtualMemory::builder().reserve(64 * MIB).build().unwrap();
     let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
     slots.get().unwrap()[0] = 1;
-    assert_eq!(vm.stats().vector_bytes, 0);
+    assert_eq!(vm.stats().lending.vector_bytes, 0);
     let mut first = VmVec::with_reserve(&vm, 1000).unwrap();
     first.push(1_u64).unwrap();
-    let (first_at, bytes) = (first.as_ptr(), vm.stats().vector_bytes);
+    let (first_at, bytes) = (first.as_ptr(), vm.stats().lending.vector_bytes);
     let other: VmVec<'_, u64> = VmVec::with_reserve(&vm, 1000).unwrap();
-    assert_eq!(vm.stats().vector_bytes, 2 * bytes);
+    assert_eq!(vm.stats().lending.vector_bytes, 2 * bytes);
     let failing = failing::after(0);
     drop(slots);
-    assert_eq!(vm.stats().vector_bytes, 2 * bytes);
+    assert_eq!(vm.stats().lending.vector_bytes, 2 * bytes);
     drop(first);
     drop(failing);
-    assert_eq!(vm.stats().vector_bytes, bytes);
+    assert_eq!(vm.stats().lending.vector_bytes, bytes);
     drop(other);
-    assert_eq!(vm.stats().vector_bytes, 0);
+    assert_eq!(vm.stats().lending.vector_bytes, 0);
     let mut again = VmVec::with_reserve(&vm, 1000).unwrap();
     again.push(2_u64).unwrap();
     assert_ne!(again.as_ptr(), first_at);

@@ -3,7 +3,8 @@
 
 use freehold_vmalloc::kva;
 use freehold_vmalloc::{
-    AllocError, Commit, Keep, PoolError, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
+    AllocError, Commit, PoolError, RetainPolicy, SlotLayout, Stack, StackLayout, StackPool, VirtualMemory,
+    VmVec, Zero,
 };
 
 const MIB: usize = 1 << 20;
@@ -11,7 +12,7 @@ const MIB: usize = 1 << 20;
 const GUARD: usize = if cfg!(miri) { 0 } else { 4096 };
 
 fn vm() -> VirtualMemory {
-    VirtualMemory::builder().reserve(256 * MIB).keep(Keep::bytes(64 << 20)).build().unwrap()
+    VirtualMemory::builder().reserve(256 * MIB).retain(RetainPolicy::bytes(64 << 20)).build().unwrap()
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
@@ -47,10 +48,10 @@ fn slots_are_zero_however_they_were_cleared() {
             }
         }
         let stats = vm.stats();
-        assert_eq!(stats.refused, if cfg!(miri) { stats.refused } else { 0 });
-        assert_eq!(stats.zones[2].space.blocks * SLOT as u64, stats.dropped_bytes);
+        assert_eq!(stats.mapping.refused, if cfg!(miri) { stats.mapping.refused } else { 0 });
+        assert_eq!(stats.zones[1].space.blocks * SLOT as u64, stats.residency.dropped_bytes);
         drop(slots);
-        assert_eq!((vm.stats().warm_bytes, vm.stats().zones.len()), (0, 2));
+        assert_eq!((vm.stats().residency.resident_bytes, vm.stats().zones.len()), (0, 1));
         #[cfg(all(target_os = "linux", not(miri)))]
         assert_eq!(vm.resident_bytes(), Ok(0));
         vm.validate().unwrap();
@@ -66,9 +67,12 @@ fn what_slots_keep_is_bounded() {
     held.iter_mut().for_each(|slot| slot.fill(1));
     drop(held);
     // All 64 were cleared at once.
-    assert_eq!(vm.stats().dropped_bytes, 0);
-    assert_eq!((vm.resident_bytes().unwrap(), vm.stats().warm_bytes), (64 * (16 << 10), 64 * (16 << 10)));
-    assert_eq!(vm.stats().scans, 1 + 1, "one for the slots, one for the question");
+    assert_eq!(vm.stats().residency.dropped_bytes, 0);
+    assert_eq!(
+        (vm.resident_bytes().unwrap(), vm.stats().residency.resident_bytes),
+        (64 * (16 << 10), 64 * (16 << 10))
+    );
+    assert_eq!(vm.stats().scrub.scans, 1 + 1, "one for the slots, one for the question");
     assert_eq!(vm.release_idle(), Ok(64 * (16 << 10)));
     assert_eq!(vm.resident_bytes(), Ok(0));
 }
@@ -98,7 +102,7 @@ fn pools_that_cannot_be_are_refused() {
     // An eighth of the reservation has no room for 32.
     assert!(matches!(refused(SlotLayout::new(4 * MIB)), PoolError::TooLarge { slot_bytes: Some(_) }));
     assert!(matches!(refused(SlotLayout::new(4096).count(u64::MAX)), PoolError::TooLarge { .. }));
-    let whole = SlotLayout::new(MIB).guard(0).count(90);
+    let whole = SlotLayout::new(MIB).guard(0).count(150);
     let first = vm.slots(&whole).unwrap();
     assert!(matches!(vm.slots(&whole).unwrap_err(), PoolError::Addresses(kva::AllocError::NoSpace { .. })));
     drop(first);
@@ -161,7 +165,7 @@ fn a_full_pool_says_so_and_serves_again() {
         for _ in 0..if cfg!(miri) { 2 } else { 3 } {
             let held: Vec<_> = (0..COUNT).map(|_| slots.get().unwrap()).collect();
             let error = slots.get().unwrap_err();
-            assert!(matches!(error, AllocError::Addresses(kva::AllocError::NoSpace { .. })), "{error}");
+            assert_eq!(error, AllocError::AllHeld { count: COUNT, slot_bytes: 20 << 10 });
             let mut numbers: Vec<u64> = held.iter().map(|slot| slot.number()).collect();
             numbers.sort_unstable();
             assert!(numbers.into_iter().eq(0..COUNT));
@@ -241,9 +245,9 @@ fn vectors_grow_in_place() {
         numbers.extend_from_slice(&[10, 11]).unwrap();
         assert!(numbers.iter().copied().eq(0..12));
         assert_eq!(numbers.pop(), Some(11));
-        assert!(vm.stats().vector_bytes >= most as u64 * 8);
+        assert!(vm.stats().lending.vector_bytes >= most as u64 * 8);
         drop(numbers);
-        assert_eq!(vm.stats().vector_bytes, 0);
+        assert_eq!(vm.stats().lending.vector_bytes, 0);
         #[cfg(all(target_os = "linux", not(miri)))]
         assert_eq!(vm.resident_bytes(), Ok(0));
     }
@@ -293,7 +297,7 @@ fn a_panic_in_a_destructor_loses_no_addresses() {
     let mut elements = VmVec::with_reserve(&vm, 1000).unwrap();
     assert!(elements.push((Panics, 1)).is_ok());
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(elements))).is_err());
-    assert_eq!(vm.stats().vector_bytes, 0);
+    assert_eq!(vm.stats().lending.vector_bytes, 0);
 }
 
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -302,10 +306,99 @@ fn every_question_to_the_system_is_counted() {
     let vm = vm();
     let slots = vm.slots(&SlotLayout::new(4096).count(128)).unwrap();
     let held: Vec<_> = (0..128).map(|_| slots.get().unwrap()).collect();
-    let before = vm.stats().scans;
+    let before = vm.stats().scrub.scans;
     // No two of the 64 that are cleared together are neighbours.
     let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|slot| slot.number() % 2 == 1);
     drop(odd);
-    assert_eq!((vm.stats().dropped_bytes, vm.stats().scans - before), (0, 64));
+    assert_eq!((vm.stats().residency.dropped_bytes, vm.stats().scrub.scans - before), (0, 64));
     drop(even);
+}
+
+/// A dropped slot counts with what it keeps, so large slots of which little is used stay under the threshold.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn large_slots_count_with_what_they_keep() {
+    let retain = RetainPolicy::bytes(16 << 20);
+    let vm = VirtualMemory::builder().reserve(1 << 38).retain(retain).build().unwrap();
+    for slot_mib in [1, 64, 1024] {
+        let layout = SlotLayout::new(slot_mib * MIB).count(64).keep_resident(64 << 10);
+        let pool = vm.slots(&layout).unwrap();
+        for _ in 0..100 {
+            let mut held: Vec<_> = (0..8).map(|_| pool.get().unwrap()).collect();
+            for slot in &mut held {
+                assert!(slot[0] == 0 && slot[80 << 10] == 0);
+                (slot[0], slot[80 << 10]) = (1, 1);
+            }
+        }
+        let stats = vm.stats();
+        assert_eq!((stats.residency.purges, stats.mapping.refused), (0, 0), "{slot_mib} MiB: {stats:?}");
+        let resident = vm.resident_bytes().unwrap();
+        assert!(resident <= 64 * 8192 + 16 * (84 << 10), "{slot_mib} MiB: {resident} bytes");
+        drop(pool);
+        vm.validate().unwrap();
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn only_what_was_used_is_cleared() {
+    let vm = vm();
+    let slots = vm.slots(&SlotLayout::new(256 << 10).count(32).keep_resident(64 << 10)).unwrap();
+    let turn = |used: usize| {
+        let mut held: Vec<_> = (0..32).map(|_| slots.get().unwrap()).collect();
+        assert!(held.iter().all(|slot| is_zero(slot)));
+        for slot in &mut held {
+            slot[..used].fill(1);
+            slot.used(used);
+        }
+        drop(held);
+        let before = vm.stats().scrub.cleared_bytes;
+        vm.release_idle().unwrap();
+        before
+    };
+    turn(100 << 10);
+    turn(8192);
+    turn(0);
+    turn(256 << 10);
+    vm.validate().unwrap();
+}
+
+/// Stacks that were once deep keep their highest pages alone.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[allow(unsafe_code, reason = "words of stacks are written")]
+#[test]
+fn stacks_forget_their_deepest_day() {
+    let vm = vm();
+    let layout = StackLayout::new(64 << 10).count(256).keep_resident(8192);
+    let pool = StackPool::with_layout(&vm, &layout).unwrap();
+    let touch = |stack: &Stack<'_>, bytes: usize| {
+        for at in (8..=bytes).step_by(4096) {
+            // SAFETY: the word is of the stack, which is held.
+            unsafe { stack.base().as_ptr().sub(at).cast::<u64>().write(7) };
+        }
+    };
+    let mut stacks: std::collections::VecDeque<_> = (0..128).map(|_| pool.get().unwrap()).collect();
+    stacks.iter().for_each(|stack| touch(stack, 64 << 10));
+    assert_eq!(vm.resident_bytes(), Ok(128 * (64 << 10)));
+    for _ in 0..4 * 128 {
+        drop(stacks.pop_front());
+        stacks.push_back(pool.get().unwrap());
+        touch(stacks.back().unwrap(), 4096);
+    }
+    // 64 wait to be looked through.
+    assert!(vm.resident_bytes().unwrap() <= 192 * 8192 + 64 * 4096, "{:?}", vm.resident_bytes());
+    drop(stacks);
+    vm.release_idle().unwrap();
+    assert_eq!(vm.resident_bytes(), Ok(0));
+    vm.validate().unwrap();
+    let zeroed = StackPool::with_layout(&vm, &StackLayout::new(5000).count(32).zeroed()).unwrap();
+    for _ in 0..3 {
+        let stacks: Vec<_> = (0..32).map(|_| zeroed.get().unwrap()).collect();
+        for stack in &stacks {
+            assert_eq!(stack.base().addr().get() - stack.limit().addr().get(), 8192);
+            // SAFETY: as above.
+            assert_eq!(unsafe { stack.base().as_ptr().sub(8).cast::<u64>().read() }, 0);
+            touch(stack, 8192);
+        }
+    }
 }

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 #![allow(unsafe_code, reason = "processes are made, limited and seen to fault")]
 
-use freehold_vmalloc::{AllocError, BuildError, Guard, Keep, SlotLayout, StackPool, VirtualMemory, Zero};
+use freehold_vmalloc::{
+    AllocError, BuildError, Guard, RetainPolicy, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
+};
 use std::process::Command;
 
 const MIB: usize = 1 << 20;
@@ -61,7 +63,8 @@ fn guards_fault_and_what_was_freed_faults_in_the_debug_mode() {
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn faults_where_it_should() {
-    let vm = VirtualMemory::builder().reserve(256 * MIB).keep(Keep::bytes(64 << 20)).build().unwrap();
+    let vm =
+        VirtualMemory::builder().reserve(256 * MIB).retain(RetainPolicy::bytes(64 << 20)).build().unwrap();
     let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
     let stacks = StackPool::with_count(&vm, 64 << 10, 32).unwrap();
     for _ in 0..2 {
@@ -74,7 +77,7 @@ fn faults_where_it_should() {
         // Guards stay where their memory goes.
         vm.release_idle().unwrap();
     }
-    eprintln!("guards are {:?}", vm.stats().guards);
+    eprintln!("guards are {:?}", vm.stats().mapping.guards);
 
     assert!((0..20).any(|_| freed_faults_until_it_comes_back()));
 }
@@ -89,7 +92,7 @@ fn freed_faults_until_it_comes_back() -> bool {
     assert!(!faults(freed) && !faults(dropped));
     drop((block, slot));
     assert!(faults(freed) && faults(freed.wrapping_add(40_000)) && faults(dropped));
-    assert_eq!(vm.stats().unguarded, 0);
+    assert_eq!(vm.stats().residency.unguarded, 0);
     let mut others = 0;
     let came_back = loop {
         // What comes after is not at the same place until as much was freed again.
@@ -119,7 +122,7 @@ fn many_stacks_take_few_mappings() {
 fn two_hundred_thousand_stacks() {
     const STACKS: u64 = 200_000;
     let before = mappings();
-    let vm = VirtualMemory::builder().reserve(1 << 40).keep(Keep::bytes(1 << 30)).build().unwrap();
+    let vm = VirtualMemory::builder().reserve(1 << 40).retain(RetainPolicy::bytes(1 << 30)).build().unwrap();
     let pool = StackPool::with_count(&vm, 256 << 10, STACKS).unwrap();
     let mut stacks = Vec::with_capacity(STACKS as usize);
     for _ in 0..STACKS {
@@ -128,7 +131,7 @@ fn two_hundred_thousand_stacks() {
             Err(error) => {
                 // Where each guard is a mapping, there is an end, and it is said.
                 assert!(matches!(error, AllocError::System(_)), "{error}");
-                assert_eq!(vm.stats().guards, Some(Guard::Protected));
+                assert_eq!(vm.stats().mapping.guards, Some(Guard::Protected));
                 eprintln!("{} stacks, then: {error}", stacks.len());
                 return;
             }
@@ -150,7 +153,7 @@ fn two_hundred_thousand_stacks() {
     }
     drop(stacks);
     vm.release_idle().unwrap();
-    assert_eq!(vm.stats().warm_bytes, 0);
+    assert_eq!(vm.stats().residency.resident_bytes, 0);
     vm.validate().unwrap();
 }
 
@@ -162,7 +165,7 @@ fn without_addresses_there_is_an_error() {
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn addresses_are_limited() {
-    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(1 << 20)).build().unwrap();
+    let vm = VirtualMemory::builder().reserve(64 * MIB).retain(RetainPolicy::bytes(1 << 20)).build().unwrap();
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     let used: u64 = pages.split(' ').next().unwrap().parse().unwrap();
     let limit = libc::rlimit { rlim_cur: used * 4096 + (8 << 20), rlim_max: libc::RLIM_INFINITY };
@@ -190,7 +193,8 @@ fn a_child_has_zeros_where_its_parent_had() {
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn forks_with_warm_memory() {
-    let vm = VirtualMemory::builder().reserve(1 << 30).keep(Keep::bytes(256 << 20)).build().unwrap();
+    let vm =
+        VirtualMemory::builder().reserve(1 << 30).retain(RetainPolicy::bytes(256 << 20)).build().unwrap();
     let slots = vm.slots(&SlotLayout::new(256 << 10).count(128)).unwrap();
     let use_all = |mark: u8| {
         // Some are cleared by writing, some by looking which pages have memory.
@@ -242,7 +246,8 @@ fn swapped_pages_are_zero_again() {
         eprintln!("not run: the machine has no swap");
         return;
     }
-    let vm = VirtualMemory::builder().reserve(1 << 30).keep(Keep::bytes(256 << 20)).build().unwrap();
+    let vm =
+        VirtualMemory::builder().reserve(1 << 30).retain(RetainPolicy::bytes(256 << 20)).build().unwrap();
     let slots = vm.slots(&SlotLayout::new(MIB).count(64)).unwrap();
     for round in 0..3 {
         let mut held: Vec<_> = (0..64).map(|_| slots.get().unwrap()).collect();
@@ -258,4 +263,96 @@ fn swapped_pages_are_zero_again() {
             assert_eq!(paged, 0);
         }
     }
+}
+
+/// Other threads are inside all the time: in blocks, pools that zero, vectors, purges and the thread of the decay.
+#[test]
+fn children_of_a_busy_process_use_all_of_it() {
+    alone("a_busy_process_forks");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn a_busy_process_forks() {
+    let retain = RetainPolicy::bytes(1 << 20).decay(std::time::Duration::from_millis(8));
+    let vm = VirtualMemory::builder().reserve(1 << 30).retain(retain).build().unwrap();
+    let pool = vm.slots(&SlotLayout::new(16 << 10).count(256)).unwrap();
+    let turn = || {
+        for len in [4096, 64 << 10, 3 << 20] {
+            let mut block = vm.alloc(len, Zero::Yes).unwrap();
+            assert!(block[0] == 0 && block[len - 1] == 0);
+            block[len - 1] = 1;
+        }
+        let mut slots: Vec<_> = (0..20).map(|_| pool.get().unwrap()).collect();
+        assert!(slots.iter().all(|slot| slot[0] == 0));
+        slots.iter_mut().for_each(|slot| slot[0] = 1);
+        let mut vector = VmVec::<u64>::with_reserve(&vm, 10_000).unwrap();
+        vector.push(1).unwrap();
+        vm.release_idle().unwrap();
+    };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    turn();
+                }
+            });
+        }
+        for _ in 0..100 {
+            // SAFETY: the child uses the memory and exits. If it hangs, a signal ends it.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                // SAFETY: as above.
+                unsafe { libc::alarm(20) };
+                let done =
+                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (0..3).for_each(|_| turn())));
+                // SAFETY: ends the child at once.
+                unsafe { libc::_exit(i32::from(done.is_err())) };
+            }
+            let mut status = 0;
+            // SAFETY: it waits for the child that was just made.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert_eq!(status, 0, "a child hung or failed");
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_locked_process_reserves_and_gives_back() {
+    alone("nothing_is_faulted_in_under_mlockall");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn nothing_is_faulted_in_under_mlockall() {
+    // SAFETY: locks pages of this process alone.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } != 0 {
+        eprintln!("this process may lock no memory: nothing is tested");
+        return;
+    }
+    let retain = RetainPolicy::bytes(4 << 20);
+    let uses_it = |vm: &VirtualMemory| {
+        assert_eq!(vm.resident_bytes(), Ok(0));
+        vm.alloc(MIB, Zero::Yes).unwrap().fill(7);
+        assert!(vm.resident_bytes().unwrap() <= 4 << 20);
+        vm.release_idle().unwrap();
+        let pool = vm.slots(&SlotLayout::new(64 << 10).count(64).keep_resident(8192)).unwrap();
+        for _ in 0..3 {
+            let mut slots: Vec<_> = (0..64).map(|_| pool.get().unwrap()).collect();
+            assert!(slots.iter().all(|slot| slot.iter().all(|&byte| byte == 0)));
+            slots.iter_mut().for_each(|slot| slot.fill(1));
+        }
+        drop(pool);
+        vm.release_idle().unwrap();
+        vm.validate().unwrap();
+    };
+    let vm = VirtualMemory::builder().reserve(1 << 30).retain(retain).build().unwrap();
+    uses_it(&vm);
+    assert_eq!((vm.resident_bytes(), vm.stats().mapping.refused), (Ok(0), 0));
+    let locked = VirtualMemory::builder().reserve(1 << 30).retain(retain).mlock().build().unwrap();
+    uses_it(&locked);
+    // Before Linux 5.18 what is locked cannot be given back.
+    assert!(locked.resident_bytes() == Ok(0) || locked.stats().mapping.refused > 0);
 }

@@ -2,13 +2,13 @@
 #![cfg(not(miri))]
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 
-use freehold_vmalloc::{Keep, SlotLayout, Slots, VirtualMemory, VmVec, Zero};
+use freehold_vmalloc::{RetainPolicy, SlotLayout, Slots, VirtualMemory, VmVec, Zero};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const MIB: usize = 1 << 20;
 
 fn vm() -> VirtualMemory {
-    VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(8 << 20)).build().unwrap()
+    VirtualMemory::builder().reserve(64 * MIB).retain(RetainPolicy::bytes(8 << 20)).build().unwrap()
 }
 
 /// Ends a thread, also if the test panics.

@@ -5,7 +5,7 @@
 use freehold_sys::failing;
 use freehold_units::Span;
 use freehold_vmalloc::kva::Request;
-use freehold_vmalloc::{AllocError, Block, Commit, Keep, VirtualMemory, Zero};
+use freehold_vmalloc::{AllocError, Block, Commit, RetainPolicy, VirtualMemory, Zero};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -76,7 +76,7 @@ fn request(random: &mut Random, vm: &VirtualMemory, len: usize) -> Request {
         request = request.guard((granule * random.below(20)) as u64);
     }
     if random.below(4) == 0 {
-        let zone = vm.stats().zones[usize::from(!is_small)].addresses;
+        let zone = vm.stats().addresses;
         let half = zone.size_saturating() / 2;
         request = request.window(Span::from_size(zone.first() + half / 2, half).unwrap());
     }
@@ -106,16 +106,16 @@ fn look(vm: &VirtualMemory, held: &Held) {
     vm.validate().unwrap();
     let stats = vm.stats();
     let blocks: u64 = stats.zones.iter().map(|zone| zone.space.blocks).sum();
-    assert!(stats.quarantine_bytes > 0 || blocks == held.blocks.len() as u64, "{stats:?}");
+    assert!(stats.residency.quarantine_bytes > 0 || blocks == held.blocks.len() as u64, "{stats:?}");
     // A slot may have pages behind its block, of a longer one before.
     let slots = held.blocks.keys().map(|&first| vm.locate(first).unwrap().size_saturating());
-    let most = slots.sum::<u64>() + stats.warm_bytes;
+    let most = slots.sum::<u64>() + stats.residency.resident_bytes;
     assert!(vm.resident_bytes().unwrap() <= most, "what is cold has pages: {stats:?}");
 }
 
 /// Returns how many calls were refused that had another way.
 fn run(commit: Commit, keep: u64, quarantine_bytes: Option<u64>, reserve: usize) -> u64 {
-    let builder = VirtualMemory::builder().reserve(reserve).keep(Keep::bytes(keep)).commit(commit);
+    let builder = VirtualMemory::builder().reserve(reserve).retain(RetainPolicy::bytes(keep)).commit(commit);
     let vm = match quarantine_bytes {
         Some(bytes) => builder.catch_use_after_free(bytes).build().unwrap(),
         None => builder.build().unwrap(),
@@ -133,14 +133,14 @@ fn run(commit: Commit, keep: u64, quarantine_bytes: Option<u64>, reserve: usize)
         drop(failing);
         look(&vm, &held);
     }
-    let refused = vm.stats().refused;
+    let refused = vm.stats().mapping.refused;
     vm.release_idle().unwrap();
-    assert_eq!(vm.stats().warm_bytes, 0);
+    assert_eq!(vm.stats().residency.resident_bytes, 0);
     look(&vm, &held);
     drop(held);
     vm.release_idle().unwrap();
     vm.validate().unwrap();
-    assert_eq!((vm.stats().warm_bytes, vm.resident_bytes().unwrap()), (0, 0));
+    assert_eq!((vm.stats().residency.resident_bytes, vm.resident_bytes().unwrap()), (0, 0));
     refused
 }
 

@@ -1,6 +1,6 @@
 //! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
 
-use super::class::{Class, SLOTS};
+use super::class::Class;
 use super::core::Core;
 use super::slab::Layout;
 use super::word::SlabName;
@@ -10,7 +10,7 @@ use crate::{AllocError, Request};
 use freehold_sys::fork::Held;
 use freehold_units::{Align, Span};
 
-/// Free slots at which a slab goes into a list, so that a refill serves for a while.
+/// Free slots at which a slab goes into a list, so that a refill serves for a while; fewer of slabs with few slots.
 pub(super) const LIST_AT: u32 = 8;
 
 impl PooledSpace {
@@ -110,7 +110,7 @@ impl PooledSpace {
 
     /// The class of a size; `None` if none is so large.
     #[inline]
-    fn class_of(&self, size_bytes: u64) -> Result<Option<Class>, AllocError> {
+    pub(super) fn class_of(&self, size_bytes: u64) -> Result<Option<Class>, AllocError> {
         if size_bytes == 0 || !self.granule.divides(size_bytes) {
             return Err(self.not_a_size(size_bytes));
         }
@@ -231,7 +231,7 @@ impl PooledSpace {
 
     fn make_slab(&self, core: &mut Core, class: Class) -> Result<(SlabName, Memory), AllocError> {
         let slot_bytes = self.slot_bytes(class);
-        let size_bytes = slot_bytes.checked_mul(SLOTS.into()).ok_or(AllocError::SizeOverflow)?;
+        let size_bytes = slot_bytes.checked_mul(class.slots().into()).ok_or(AllocError::SizeOverflow)?;
         let request = Request::new(size_bytes);
         let (name, layout) =
             self.make(core, &request, |base| Layout { base, slot_bytes, class: Some(class) })?;
@@ -292,7 +292,7 @@ impl PooledSpace {
     }
 
     /// The request for whole cells that hold a region and its guard, and keep them within the window.
-    fn in_cells(&self, request: &Request) -> Result<Request, AllocError> {
+    pub(super) fn in_cells(&self, request: &Request) -> Result<Request, AllocError> {
         let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
         if !self.granule.divides(guard_bytes) {
             return Err(AllocError::NotGranular { size_bytes: guard_bytes, granule: self.granule });

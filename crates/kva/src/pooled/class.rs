@@ -4,10 +4,16 @@
 //!   1 2 3 4 | 5 6 7 8 | 10 12 14 16 | 20 24 28 32 | ... | 160 192 224 256
 //! ```
 //!
-//! A slot is at most a quarter larger than what was asked for.
+//! A slot is at most a quarter larger than what was asked for. A slab has 32 slots of up to 16 granules, fewer of larger ones:
+//! as many as 512 granules hold, so a held slot keeps no more than that from other requests.
 
-/// Slots of a slab.
-pub(super) const SLOTS: u32 = u32::BITS;
+use super::CELL_GRANULES;
+use super::alloc::LIST_AT;
+
+/// The most slots that a slab has.
+pub(super) const MOST_SLOTS: u32 = u32::BITS;
+/// The most granules that a slab has.
+pub(super) const SLAB_GRANULES: u32 = 512;
 /// Size classes.
 pub(super) const CLASSES: usize = 28;
 /// The largest slot, in granules.
@@ -58,12 +64,36 @@ impl Class {
         let shift = number / 4 - 1;
         (number % 4 + 5) << shift
     }
+
+    /// Slots of a slab. Their granules are a multiple of a cell's.
+    pub(super) fn slots(self) -> u32 {
+        let granules = self.granules();
+        let most = (SLAB_GRANULES / granules).min(MOST_SLOTS);
+        // So many slots are whole cells.
+        let step = CELL_GRANULES as u32 >> granules.trailing_zeros().min(CELL_GRANULES.trailing_zeros());
+        most - most % step
+    }
+
+    /// Free slots at which a slab is put into a list, so that a refill serves for a while.
+    pub(super) fn list_at(self) -> u32 {
+        (self.slots() / 4).clamp(1, LIST_AT)
+    }
 }
 
 #[cfg(test)]
 #[cfg(not(loom))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slabs_are_whole_cells_and_bounded() {
+        for class in Class::all() {
+            let (slots, granules) = (class.slots(), class.slots() * class.granules());
+            assert!(granules <= SLAB_GRANULES && granules.is_multiple_of(CELL_GRANULES as u32), "{class:?}");
+            assert!((2..=MOST_SLOTS).contains(&slots) && (1..slots).contains(&class.list_at()), "{class:?}");
+            assert!(slots == MOST_SLOTS || granules > SLAB_GRANULES * 3 / 4 - 1, "{class:?}");
+        }
+    }
 
     #[test]
     fn a_class_is_the_smallest_that_is_large_enough() {

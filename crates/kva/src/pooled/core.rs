@@ -10,15 +10,20 @@ use freehold_units::{Align, Span, chunks};
 use std::sync::{PoisonError, TryLockError};
 use std::vec::Vec;
 
+/// The value of a region that is neither a slab's nor an extent's: it is set aside.
+pub(super) const ASIDE: u32 = u32::MAX;
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Core {
-    /// Each region is a slab's or an extent's, and has its record's number. The granule is a cell.
+    /// Each region is a slab's or an extent's, and has its record's number, or [`ASIDE`]. The granule is a cell.
     pub(super) space: AddressSpace<u32>,
     /// Numbers of records without slab. There is room for the numbers of all records.
     free_ids: Vec<u32>,
     /// How many numbers were used so far.
     used_ids: usize,
+    /// Regions that are set aside.
+    pub(super) aside: usize,
     /// Times that the lock was taken.
     pub(super) locks: u64,
 }
@@ -26,7 +31,7 @@ pub(super) struct Core {
 impl Core {
     pub(super) fn new(span: Span, cell: Align) -> Result<Self, LayoutError> {
         let space = AddressSpace::new(span, cell, Placement::Lowest)?;
-        Ok(Self { space, free_ids: Vec::new(), used_ids: 0, locks: 0 })
+        Ok(Self { space, free_ids: Vec::new(), used_ids: 0, aside: 0, locks: 0 })
     }
 
     /// A number whose record has no slab. It stays unused until `take_id`.

@@ -1,6 +1,7 @@
 //! Freeing by address, and finding the block at any address.
 
 use super::PooledSpace;
+use super::core::ASIDE;
 use super::slab::Freed;
 use super::word::SlabName;
 use crate::FreeError;
@@ -113,7 +114,11 @@ impl PooledSpace {
     #[cold]
     fn why_not(&self, address: u64) -> FreeError {
         let mut core = self.lock();
-        if core.space.region_at(address).is_some() {
+        let region = core.space.region_at(address).map(|region| *region.value());
+        if region == Some(ASIDE) {
+            return FreeError::Unknown { address };
+        }
+        if region.is_some() {
             // A slab was made here since.
             let block = Span::new(self.granule.down(address), address | self.granule.mask());
             let block = block.expect("S1: an address lies in its granule");

@@ -4,11 +4,11 @@
 //!   shard of CPU 0      current slab of each class, lists of others          alloc: one exchange clears a bit
 //!   shard of CPU 1      ...
 //!                            |
-//!   records             | generation, free bits | warm bits | base |  ...    32 slots of one size in each slab
+//!   records             | generation, free bits | warm bits | base |  ...    up to 32 slots of one size in each slab
 //!                            |
 //!   page map            address -> the record that has it                    free: one exchange sets the bit
 //!                            |
-//!   core, under a lock  AddressSpace: slabs and extents are its regions      asked once for 32 blocks, or for a large one
+//!   core, under a lock  AddressSpace: slabs and extents are its regions      asked once for a slab, or for a large block
 //! ```
 //!
 //! A request of up to 256 granules gets a slot. What is larger, or must lie at an alignment or in a window, is an extent, a
@@ -32,12 +32,14 @@
 //! Source: the talk's wish to split the allocator's locks; the pools of Linux 6.9 are per CPU as well.
 
 mod alloc;
+mod aside;
 mod class;
 mod core;
 mod free;
 mod list;
 mod map;
 mod purge;
+mod ready;
 mod records;
 mod shard;
 #[cfg(all(test, shuttle))]

@@ -1,7 +1,7 @@
 //! The record of a slab or an extent, and everything that is done to its word.
 //!
 //! ```text
-//!             base                                                        base + 32 slots
+//!             base                                                        base + as many slots as the class has
 //!   address   |  slot 0  |  slot 1  |  slot 2  |  ...  |  slot 31  |
 //!   free         0          1          1                  0              held, free, free, held
 //!   warm         1          0          1                  1              free and warm: pages may be resident
@@ -22,13 +22,18 @@ mod loom_tests;
 #[cfg(all(test, shuttle))]
 pub(super) mod mutant;
 
-use super::class::{Class, SLOTS};
+use super::class::{Class, MOST_SLOTS};
 use super::word::{LAST_GENERATION, Word};
 use crate::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use freehold_units::Span;
 
-/// What stands for a class in a record of an extent.
-const EXTENT: u32 = u32::MAX;
+/// What stands for a class in a record of an extent: no slots. Other records have the class's number in the low byte, the free
+/// slots at which the slab is listed in the third, and its slots in the highest.
+const EXTENT: u32 = 0xff;
+
+fn class_word(class: Class) -> u32 {
+    class.slots() << 24 | class.list_at() << 16 | class.number() as u32
+}
 
 /// A slab, an extent, or a record that awaits its next. On a cache line of its own.
 #[derive(Debug)]
@@ -46,7 +51,7 @@ pub(super) struct Slab {
     slot_bytes: AtomicU64,
     /// A [`Divider`].
     divider: AtomicU64,
-    /// A class, or [`EXTENT`].
+    /// A [`class_word`], or [`EXTENT`].
     class: AtomicU32,
     /// The next in a list, plus 1, or 0. Written by who puts the slab into a list.
     pub(super) next: AtomicU32,
@@ -65,7 +70,12 @@ impl Layout {
     /// The bits of all slots.
     #[inline]
     pub(super) fn all(&self) -> u32 {
-        if self.class.is_some() { u32::MAX } else { 1 }
+        u32::MAX >> (MOST_SLOTS - self.class.map_or(1, Class::slots))
+    }
+
+    /// Free slots at which the slab is listed, if the space lists slabs with `list_at`.
+    fn list_at(&self, list_at: u32) -> u32 {
+        self.class.map_or(list_at, |class| list_at.min(class.list_at()))
     }
 
     /// Where a slot starts.
@@ -110,7 +120,7 @@ impl Divider {
     fn slot(self, offset_bytes: u64) -> u32 {
         // A slab has 2^13 granules at most, so the factor's error does not reach the next slot.
         let granule = offset_bytes >> (self.0 as u8 % 64);
-        (granule.wrapping_mul(self.0 >> 8) >> 32) as u32 % SLOTS
+        (granule.wrapping_mul(self.0 >> 8) >> 32) as u32 % MOST_SLOTS
     }
 }
 
@@ -180,7 +190,7 @@ impl Slab {
         Layout {
             base: self.base.load(Ordering::Relaxed),
             slot_bytes: self.slot_bytes.load(Ordering::Relaxed),
-            class: (class != EXTENT).then(|| Class::at(class as usize)),
+            class: (class != EXTENT).then(|| Class::at(class as usize & 0xff)),
         }
     }
 
@@ -199,7 +209,7 @@ impl Slab {
         self.base.store(layout.base, Ordering::Relaxed);
         self.slot_bytes.store(layout.slot_bytes, Ordering::Relaxed);
         self.divider.store(Divider::new(&layout).0, Ordering::Relaxed);
-        self.class.store(layout.class.map_or(EXTENT, |class| class.number() as u32), Ordering::Relaxed);
+        self.class.store(layout.class.map_or(EXTENT, class_word), Ordering::Relaxed);
     }
 
     /// The generation that `publish` will give.
@@ -260,9 +270,13 @@ impl Slab {
         let slot = self.slot_at(base, address);
         let (bit, first) = (1 << slot, start_of(base, slot_bytes, slot));
         let free = word.free() | bit;
-        let stays = word.is_owned() || free.count_ones() < list_at;
-        // What becomes its freer's, as an extent does, is not usual.
-        if free == word.free() || first != address || !stays || self.class.load(Ordering::Relaxed) == EXTENT {
+        let class = self.class.load(Ordering::Relaxed);
+        // Behind the last slot of a slab with few, places look like slots. What becomes its freer's, as an extent does, is not
+        // usual.
+        if free == word.free() || first != address || slot >= class >> 24 {
+            return None;
+        }
+        if !word.is_owned() && free.count_ones() >= list_at.min(class >> 16 & 0xff) {
             return None;
         }
         self.exchange(word, word.with_free(free)).ok()?;
@@ -291,6 +305,31 @@ impl Slab {
                 // Who holds a slot keeps the slab.
                 Ok(()) => return Some((self.layout().slot(slot), self.keep_warm(tracks_warm, bit))),
                 Err(now) => (word, *retries) = (now, *retries + 1),
+            }
+        }
+    }
+
+    /// Takes a free slot that `is_ready` says yes to, if the slab is there and has one. Says whether it was warm.
+    pub(super) fn claim_ready(
+        &self,
+        generation: u32,
+        tracks_warm: bool,
+        is_ready: &mut impl FnMut(Span) -> bool,
+    ) -> Option<(Span, bool)> {
+        let mut tried = 0;
+        loop {
+            let word = self.word();
+            let free = word.free() & !tried;
+            if word.generation() != generation || free == 0 {
+                return None;
+            }
+            let slot = free.trailing_zeros();
+            let (bit, span) = (1 << slot, self.layout().slot(slot));
+            if !is_ready(span) {
+                tried |= bit;
+            } else if self.exchange(word, word.with_free(word.free() & !bit)).is_ok() {
+                // Who holds a slot keeps the slab, so the span was of this generation.
+                return Some((span, self.keep_warm(tracks_warm, bit)));
             }
         }
     }
@@ -328,7 +367,7 @@ impl Slab {
             }
             let free = word.free() | bit;
             let is_extent = layout.class.is_none();
-            let owned = !word.is_owned() && free.count_ones() >= list_at || is_extent;
+            let owned = !word.is_owned() && free.count_ones() >= layout.list_at(list_at) || is_extent;
             match self.exchange(word, word.with_free(free).owned(owned || word.is_owned())) {
                 Ok(()) => {
                     return Freed::Done { span: span_of(address, layout.slot_bytes), owned, is_extent };
@@ -405,6 +444,7 @@ impl Slab {
 
     /// Releases ownership. Returns `false`, and the caller stays owner, if the slab has at least `list_at` free slots.
     pub(super) fn disown(&self, list_at: u32) -> bool {
+        let list_at = self.layout().list_at(list_at);
         let mut word = self.word();
         while word.free().count_ones() < list_at {
             match self.exchange(word, word.owned(false)) {
@@ -467,7 +507,7 @@ impl Slab {
         if purged {
             self.warm.fetch_and(!claimed, Ordering::Relaxed);
         }
-        let is_extent = self.layout().class.is_none();
+        let (is_extent, list_at) = (self.layout().class.is_none(), self.layout().list_at(list_at));
         let mut word = self.word();
         loop {
             debug_assert!(word.is_purging() && word.free() & claimed == 0, "S2: the purge holds its slots");
@@ -493,7 +533,7 @@ mod tests {
                 let granules = u64::from(class.granules());
                 let layout = Layout { base: 0, slot_bytes: granules << shift, class: Some(class) };
                 let divider = Divider::new(&layout);
-                for granule in 0..granules * u64::from(SLOTS) {
+                for granule in 0..granules * u64::from(class.slots()) {
                     assert_eq!(u64::from(divider.slot(granule << shift)), granule / granules);
                 }
             }

@@ -7,7 +7,7 @@ use crate::atomic::Ordering;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Slabs of 32 slots.
+    /// Slabs, of up to 32 slots each.
     pub slabs: u64,
     /// Extents, those that wait to be purged included.
     pub extents: u64,
@@ -21,7 +21,7 @@ pub struct Stats {
     pub warm_bytes: u64,
     /// Bytes that purges hold.
     pub purging_bytes: u64,
-    /// Bytes that neither slabs nor extents have.
+    /// Bytes that neither slabs nor extents have, and that are not set aside.
     pub unused_bytes: u128,
     /// Bytes of memory for records, page map, shards and the core's index.
     pub index_bytes: usize,

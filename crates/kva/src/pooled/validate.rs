@@ -1,7 +1,8 @@
 //! Checking the whole space from scratch.
 
 use super::PooledSpace;
-use super::class::{Class, SLOTS};
+use super::class::Class;
+use super::core::ASIDE;
 use super::core::Core;
 use super::slab::Slab;
 use super::word::SlabName;
@@ -18,7 +19,7 @@ impl PooledSpace {
         let core = self.lock();
         core.space.validate()?;
         let owned = self.check_owners()?;
-        for region in core.space.regions() {
+        for region in core.space.regions().filter(|region| *region.value() != ASIDE) {
             self.check_region(region.span(), *region.value(), &owned)?;
         }
         for (address, name) in self.map.named() {
@@ -42,7 +43,7 @@ impl PooledSpace {
         )?;
         let ends = match layout.class {
             Some(class) => {
-                let whole = u128::from(layout.slot_bytes) * u128::from(SLOTS) == region.size_bytes();
+                let whole = u128::from(layout.slot_bytes) * u128::from(class.slots()) == region.size_bytes();
                 whole && layout.slot_bytes == self.slot_bytes(class)
             }
             None => region.covers(layout.slot(0)) && self.granule.divides(layout.slot_bytes),
@@ -95,7 +96,7 @@ impl PooledSpace {
             check(known, "S4", "a record without slab can be used again, or is used up", id.into())?;
             check(!is_unused || !slab.word().is_live(), "S4", "no unused record has a slab", id.into())?;
         }
-        check(used == core.space.len(), "S1", "each live record has a region of the core", 0)
+        check(used + core.aside == core.space.len(), "S1", "each live record has a region of the core", 0)
     }
 }
 

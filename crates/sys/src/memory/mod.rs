@@ -9,6 +9,7 @@
 
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 mod linux;
+mod locked;
 mod mapped;
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 mod page_scan;

@@ -340,3 +340,64 @@ fn a_block_has_as_many_bytes_as_is_said() {
         assert_eq!(u128::from(space.block_bytes(size_bytes)), space.alloc(size_bytes).unwrap().size_bytes());
     }
 }
+
+#[test]
+fn what_is_set_aside_is_nobodys_until_it_is_returned() {
+    let space = memory(64);
+    let block = space.alloc(4096).unwrap();
+    let aside = space.set_aside(&Request::new(3 * CELL - 4096).align_bytes(2 * CELL)).unwrap();
+    assert_eq!((aside.size_bytes(), aside.first()), (3 * u128::from(CELL), BASE + 60 * CELL));
+    assert_eq!(space.locate(aside.first()), None);
+    assert!(matches!(space.free(aside.first()), Err(FreeError::Unknown { .. })));
+    assert!(!space.return_aside(block.first()) && !space.return_aside(aside.first() + CELL));
+    space.validate().unwrap();
+    // Slabs without a block make room.
+    space.free_cold(block.first()).unwrap();
+    let rest = space.set_aside(&Request::new(60 * CELL)).unwrap();
+    assert!(matches!(space.set_aside(&Request::new(2 * CELL)), Err(AllocError::NoSpace { .. })));
+    assert!(space.return_aside(aside.first()) && !space.return_aside(aside.first()));
+    assert!(space.return_aside(rest.first()));
+    assert_eq!(free_blocks(&space), [space.span()]);
+    space.validate().unwrap();
+}
+
+#[test]
+fn a_slot_that_is_ready_is_found_in_any_slab() {
+    let space = memory(64);
+    let blocks: Vec<Span> = (0..200).map(|_| space.alloc(4096).unwrap()).collect();
+    let ready: Vec<Span> = blocks.iter().copied().step_by(40).collect();
+    blocks.iter().for_each(|block| assert!(space.free_cold(block.first()).is_ok()));
+    let mut found: Vec<Span> = Vec::new();
+    while let Some(memory) = space.alloc_ready(4096, |span| ready.contains(&span)) {
+        assert!(!memory.is_warm && memory.slab.is_some());
+        found.push(memory.span);
+    }
+    found.sort();
+    assert_eq!(found, ready);
+    space.validate().unwrap();
+    // Of an extent and of another size there is none.
+    assert_eq!(space.alloc_ready(300 << 12, |_| true), None);
+    assert_eq!(space.alloc_ready(8192, |_| true), None);
+    found.iter().for_each(|block| assert!(space.free_cold(block.first()).is_ok()));
+    space.trim();
+    assert_eq!(free_blocks(&space), [space.span()]);
+}
+
+#[test]
+fn an_extent_that_was_freed_warm_comes_back_by_name_until_it_was_purged() {
+    let space = memory(64);
+    let extent = space.alloc(300 << 12).unwrap();
+    let name = space.extent_name(extent.first()).unwrap();
+    assert_eq!(space.alloc_extent_again(name), None, "it is held");
+    space.free(extent.first()).unwrap();
+    let again = space.alloc_extent_again(name).unwrap();
+    assert_eq!((again.span, again.is_warm), (extent, true));
+    space.free(extent.first()).unwrap();
+    let batch = space.take_warm(1u64).unwrap();
+    assert_eq!(space.alloc_extent_again(name), None, "a purge holds it");
+    space.give_back(batch);
+    assert_eq!(space.alloc_extent_again(name), None, "it is gone");
+    let slot = space.alloc(4096).unwrap();
+    assert_eq!(space.extent_name(slot.first()), None);
+    space.validate().unwrap();
+}

@@ -6,7 +6,7 @@ use super::{judge, replay};
 use crate::concurrent::Who;
 use crate::named::named;
 use crate::workload::Workload;
-use freehold::vmalloc::{self, Keep, VirtualMemory, Zero};
+use freehold::vmalloc::{self, RetainPolicy, VirtualMemory, Zero};
 use freehold_harness::memory::{self, Mmap};
 use freehold_rivals::memory::{Glibc, Jemalloc, MiMalloc};
 use std::alloc::GlobalAlloc;
@@ -132,7 +132,7 @@ pub(super) fn memset(count: usize, len: usize) -> bool {
 }
 
 /// Makes memory anew, which keeps that much of it free, if it is ours; others keep what they keep.
-pub type Make = fn(Keep) -> anyhow::Result<Box<dyn Loops>>;
+pub type Make = fn(RetainPolicy) -> anyhow::Result<Box<dyn Loops>>;
 
 /// Everyone who hands out blocks.
 pub const ENTRIES: [(Who, Make); 5] = [
@@ -144,9 +144,9 @@ pub const ENTRIES: [(Who, Make); 5] = [
 ];
 
 /// Ours.
-pub fn ours(keep: Keep) -> anyhow::Result<VirtualMemory> {
-    Ok(VirtualMemory::builder().reserve(RESERVED).keep(keep).build()?)
+pub fn ours(keep: RetainPolicy) -> anyhow::Result<VirtualMemory> {
+    Ok(VirtualMemory::builder().reserve(RESERVED).retain(keep).build()?)
 }
 
 /// What stays free and warm, where blocks are of one size: more than any workload gives back.
-pub(super) const KEPT: Keep = Keep::bytes(4 << 30);
+pub(super) const KEPT: RetainPolicy = RetainPolicy::bytes(4 << 30);

@@ -22,14 +22,14 @@ pub use resident::measure as measure_resident;
 use super::{Amount, Bench, Case, Suite, Who};
 use crate::record::count;
 use engines::{ENTRIES, Loops, MEMSET};
-use freehold::vmalloc::Keep;
+use freehold::vmalloc::RetainPolicy;
 
 /// The family in records.
 const SUITE: &str = "memory";
 
 impl Bench<'_> {
     /// Who hands out blocks, made anew.
-    fn memories(&self, keep: Keep) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
+    fn memories(&self, keep: RetainPolicy) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
         self.wanted(ENTRIES).into_iter().map(|(who, make)| Ok((who, make(keep)?))).collect()
     }
 }

@@ -8,7 +8,7 @@ use crate::data::data_folder;
 use crate::record::count;
 use crate::workload::{Workload, check_memory, from_file};
 use freehold::units::Bytes;
-use freehold::vmalloc::Keep;
+use freehold::vmalloc::RetainPolicy;
 use freehold_trace::kva::Op;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ pub fn replay<M: Memory + ?Sized>(
 }
 
 /// As much as by default, and no shorter: engines take turns, and none is idle.
-const KEPT: Keep = Keep::bytes(256 << 20);
+const KEPT: RetainPolicy = RetainPolicy::bytes(256 << 20);
 
 /// How many steps of a recording are replayed.
 pub(super) fn most_steps(bench: &Bench) -> usize {

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::record::{Metric, Stat, count};
 use crate::workload::{Workload, whole_scene};
 use anyhow::Context;
-use freehold::vmalloc::Keep;
+use freehold::vmalloc::RetainPolicy;
 use freehold_trace::kva::Op;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -78,7 +78,7 @@ pub fn measure(what: &str, engine: &str) -> anyhow::Result<Vec<u64>> {
         }
         [REPLAY, steps, file] => {
             let areas = read(Path::new(file), steps.parse()?)?;
-            replayed(make(Keep::default())?.as_ref(), &areas)
+            replayed(make(RetainPolicy::default())?.as_ref(), &areas)
         }
         _ => Err(Failure::Usage(format!("no workload {what:?}")).into()),
     }

@@ -1,4 +1,4 @@
-//! How much free memory stays warm, counted without a cache line that all threads write to.
+//! How much free memory is resident, counted without a cache line that all threads write to.
 //!
 //! ```text
 //!   thread 0   thread 1   ...      total
@@ -8,58 +8,15 @@
 //! ```
 //!
 //! A block is counted before it is free, and no longer counted after it was taken. So what is counted is never less than
-//! what is free and warm, and the shares of all threads together are a batch: S6.
+//! what is free and resident, and the shares of all threads together are a batch: S6.
 //!
 //! # Cost
 //! A load and a store on a line of the thread's own, and one load; of a thread after so many others, an atomic addition.
 
+use super::RetainPolicy;
 use freehold_sys::{thread_slot, topology};
 use freehold_units::OutOfMemory;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
-
-/// How much free memory stays, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep {
-    pub(crate) bytes: u64,
-    pub(crate) decay: Option<Duration>,
-}
-
-impl Keep {
-    /// Up to `bytes` of free memory stay with the process, to be handed out again without a page fault, until they are
-    /// [released](crate::VirtualMemory::release_idle).
-    ///
-    /// A free block counts with all its bytes, whether or not all were touched.
-    #[must_use]
-    pub const fn bytes(bytes: u64) -> Self {
-        Self { bytes, decay: None }
-    }
-
-    /// Nothing stays.
-    #[must_use]
-    pub const fn nothing() -> Self {
-        Self::bytes(0)
-    }
-
-    /// What no request needed for `decay` goes back to the system, by a thread of its own that wakes up eight times within it.
-    /// A child of `fork` has no such thread.
-    #[must_use]
-    pub const fn decay(self, decay: Duration) -> Self {
-        Self { decay: Some(decay), ..self }
-    }
-
-    /// What is given back at a time, and how far the threshold may be passed: a 16th of it, 16 MiB at most.
-    pub(crate) fn batch_bytes(self) -> u64 {
-        (self.bytes / 16).min(16 << 20)
-    }
-}
-
-/// 256 MiB, for a second.
-impl Default for Keep {
-    fn default() -> Self {
-        Self::bytes(256 << 20).decay(Duration::from_secs(1))
-    }
-}
 
 /// The count of a thread, or of several, on a cache line of its own. The first half of them have one thread each, by its number;
 /// later threads share the others.
@@ -69,7 +26,7 @@ struct Share(AtomicI64);
 
 /// Bytes of free memory that may have pages.
 #[derive(Debug)]
-pub(crate) struct Warm {
+pub(crate) struct ResidentCount {
     /// What shares have handed on.
     total: AtomicI64,
     shares: Box<[Share]>,
@@ -78,8 +35,8 @@ pub(crate) struct Warm {
     threshold: i64,
 }
 
-impl Warm {
-    pub(crate) fn new(keep: Keep) -> Result<Self, OutOfMemory> {
+impl ResidentCount {
+    pub(crate) fn new(policy: RetainPolicy) -> Result<Self, OutOfMemory> {
         let count = (4 * topology::possible_cpus()).clamp(2, 64).next_power_of_two() as usize;
         let mut shares = Vec::new();
         shares.try_reserve_exact(count)?;
@@ -87,8 +44,8 @@ impl Warm {
         Ok(Self {
             total: AtomicI64::new(0),
             shares: shares.into_boxed_slice(),
-            most: keep.batch_bytes() / count as u64,
-            threshold: i64::try_from(keep.bytes).unwrap_or(i64::MAX),
+            most: policy.batch_bytes() / count as u64,
+            threshold: i64::try_from(policy.bytes).unwrap_or(i64::MAX),
         })
     }
 
@@ -156,23 +113,23 @@ mod tests {
 
     #[test]
     fn the_threshold_is_seen_within_a_batch() {
-        let keep = Keep::bytes(1 << 20);
-        let warm = Warm::new(keep).unwrap();
+        let policy = RetainPolicy::bytes(1 << 20);
+        let warm = ResidentCount::new(policy).unwrap();
         let mut bytes = 0;
         while !warm.add(4096) {
             bytes += 4096;
         }
-        assert!(bytes <= (1 << 20) + keep.batch_bytes(), "{bytes}");
+        assert!(bytes <= (1 << 20) + policy.batch_bytes(), "{bytes}");
         assert_eq!(warm.bytes(), bytes + 4096);
         warm.sub(bytes + 4096);
         assert!(warm.bytes() == 0 && !warm.is_over());
-        let nothing = Warm::new(Keep::nothing()).unwrap();
+        let nothing = ResidentCount::new(RetainPolicy::nothing()).unwrap();
         assert!(nothing.add(1));
     }
 
     #[test]
     fn what_one_thread_adds_another_takes_away() {
-        let warm = Warm::new(Keep::bytes(64 << 20)).unwrap();
+        let warm = ResidentCount::new(RetainPolicy::bytes(64 << 20)).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..1000).for_each(|_| assert!(!warm.add(8192))));

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!   dropped   slot 3   slot 4   slot 5         slot 9        sorted; neighbours are looked up by one call
-//!             ..#....  #......  .......        ...##..       present and swapped pages are written, up to what may stay
-//!                                                            resident; those beyond are given back
+//!             ..#....  #......  .......        ...##..       present and swapped pages are written, if they may stay
+//!                                                            resident; others are given back
 //! ```
 //!
 //! Where the system does not tell, all pages are given back; where it refuses that as well, all are written.
 
-use crate::memory::{Counts, Shared, lock};
+use super::Scrub;
+use crate::residency::count;
 use crate::zone::{Held, Shape, Zone};
 use freehold_sys::{PageScan, SysError};
 use std::ops::Range;
@@ -16,36 +17,28 @@ use std::sync::Arc;
 
 /// Dropped slots that are cleared together.
 pub(crate) const BATCH: usize = 64;
+/// Neighbours are looked up by one call if there is no more between what was used of them. To walk a page that is a guard, or
+/// that nobody touched, costs a few nanoseconds; a call, a microsecond.
+const MOST_BETWEEN: usize = 256 << 10;
 
-impl Shared {
+impl Scrub {
     /// Takes a slot back that has to be cleared. It waits until there is a batch.
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held) {
-        let bytes = held.pages.len() as u64;
-        if self.quarantine.is_some() {
-            return self.take_back_cold(zone, held, bytes);
+        if self.residency.take_back_dropped(zone, held, BATCH) {
+            self.clear_dropped(zone);
         }
-        if self.warm.add(bytes) && !self.make_room(zone, bytes) {
-            return self.give_pages_back(zone, held, bytes);
-        }
-        {
-            let mut waiting = lock(&zone.dropped);
-            if waiting.len() == waiting.capacity() && waiting.try_reserve_exact(BATCH).is_err() {
-                drop(waiting);
-                return self.give_pages_back(zone, held, bytes);
-            }
-            waiting.push(held);
-            if waiting.len() < BATCH {
-                return;
-            }
-        }
-        self.clear_dropped(zone);
     }
 
     /// Clears the slots that wait, and frees them. While they are in hand, who finds no free slot waits for them.
     #[cold]
-    fn clear_dropped(&self, zone: &Zone) {
+    fn clear_dropped(&self, zone: &Arc<Zone>) {
+        self.clear_waiting(zone);
+        self.residency.keep_threshold(zone);
+    }
+
+    fn clear_waiting(&self, zone: &Zone) {
         let _open = zone.hold_open();
-        let mut batch = std::mem::take(&mut *lock(&zone.dropped));
+        let mut batch = std::mem::take(&mut *zone.dropped());
         if batch.is_empty() {
             // Another thread was quicker.
             return;
@@ -56,17 +49,19 @@ impl Shared {
         let mut cleared = 0;
         while cleared < batch.len() {
             let neighbours = &mut batch[cleared..];
-            let adjacent =
-                neighbours.windows(2).take_while(|two| two[0].position + shape.stride == two[1].position);
-            let count = 1 + adjacent.count();
+            let is_adjacent = |two: &&[Held]| {
+                let is_next = two[0].position + shape.stride == two[1].position;
+                is_next && shape.stride as usize - two[0].used_bytes <= MOST_BETWEEN
+            };
+            let count = 1 + neighbours.windows(2).take_while(is_adjacent).count();
             let neighbours = &mut neighbours[..count];
             let known = scan
                 .as_mut()
                 .map_err(|error| *error)
                 .and_then(|scan| self.clear_resident_of(scan, shape, neighbours));
             if known.is_err() {
-                Counts::add(&self.counts.refused, 1);
-                neighbours.iter_mut().for_each(|held| self.clear_all_of(held));
+                self.mapping().count_refused();
+                neighbours.iter_mut().for_each(|held| self.clear_all_of(held, shape));
             }
             cleared += count;
         }
@@ -74,11 +69,10 @@ impl Shared {
             self.return_scan(scan);
         }
         for held in batch.drain(..) {
-            self.warm.sub((held.pages.len() - shape.kept) as u64);
-            zone.give_warm(held.position, held.slab);
+            self.residency.free_cleared(zone, &held);
         }
         // The next batch needs no memory.
-        let mut waiting = lock(&zone.dropped);
+        let mut waiting = zone.dropped();
         if waiting.capacity() == 0 {
             *waiting = batch;
         }
@@ -91,39 +85,48 @@ impl Shared {
         shape: &Shape,
         slots: &mut [Held],
     ) -> Result<(), SysError> {
-        let first = self.mapping.offset_of(&slots[0].pages);
-        let last = first + (slots.len() - 1) * shape.stride as usize;
-        // Bytes that the slot, of this number, keeps.
-        let (mut slot, mut kept) = (0, 0);
+        let first = self.mapping().offset_of(&slots[0].pages);
+        let last = &slots[slots.len() - 1];
+        let end = self.mapping().offset_of(&last.pages) + last.used_bytes;
         let mut bytes = 0;
         let found = |run: Range<usize>| {
             clip(run, first, shape, |number, part| {
-                if number != slot {
-                    (slot, kept) = (number, 0);
-                }
-                let stays = part.len().min(shape.kept - kept);
-                kept += stays;
-                let (stays, goes) = (part.start..part.start + stays, part.start + stays..part.end);
                 let held = &mut slots[number];
-                held.pages.zero(stays);
+                let part = part.start..part.end.min(held.used_bytes);
+                if part.is_empty() {
+                    return;
+                }
                 bytes += part.len() as u64;
-                if !goes.is_empty() && self.mapping.decommit(&mut held.pages, goes.clone()).is_err() {
-                    Counts::add(&self.counts.refused, 1);
-                    held.pages.zero(goes);
+                let stays = shape.stays(&part);
+                if shape.zeroed {
+                    held.pages.zero(stays.clone());
+                }
+                if stays.len() < part.len() {
+                    self.clear_and_give_back(held, part.start..stays.start, shape.zeroed);
+                    self.clear_and_give_back(held, stays.end..part.end, shape.zeroed);
                 }
             });
         };
-        let done = self.resident(scan, first..last + shape.data.len(), found);
-        Counts::add(&self.counts.cleared_bytes, bytes);
+        let done = self.resident(scan, first..end, found);
+        count(&self.cleared_bytes, bytes);
         done
     }
 
     /// Clears a slot of which it is not known what has pages.
-    fn clear_all_of(&self, held: &mut Held) {
-        let all = 0..held.pages.len();
-        if self.mapping.decommit(&mut held.pages, all.clone()).is_err() {
-            Counts::add(&self.counts.refused, 1);
-            held.pages.zero(all);
+    fn clear_all_of(&self, held: &mut Held, shape: &Shape) {
+        let used = 0..held.used_bytes;
+        let stays = if shape.zeroed { used.end..used.end } else { shape.stays(&used) };
+        self.clear_and_give_back(held, used.start..stays.start, shape.zeroed);
+        self.clear_and_give_back(held, stays.end..used.end, shape.zeroed);
+    }
+
+    /// Gives pages back. Where that is refused, writes zeros if they shall be zero.
+    fn clear_and_give_back(&self, held: &mut Held, part: Range<usize>, zeroed: bool) {
+        if !part.is_empty() && self.mapping().decommit(&mut held.pages, part.clone()).is_err() {
+            self.mapping().count_refused();
+            if zeroed {
+                held.pages.zero(part);
+            }
         }
     }
 }
@@ -149,7 +152,7 @@ mod tests {
 
     #[test]
     fn runs_are_cut_into_slots() {
-        let shape = Shape { stride: 100, data: 20..80, guard: 80..90, kept: 0, zeroed: true };
+        let shape = Shape { stride: 100, data: 20..80, guard: 80..90, kept: 0, zeroed: true, waits: true };
         let mut parts = Vec::new();
         // Slots at 1000..1060, 1100..1160, 1200..1260.
         for run in [1000..1010, 1030..1105, 1060..1100, 1159..1300] {

@@ -1,0 +1,45 @@
+//! Addresses of the space that its caller uses for something else: neither slab nor extent, and never found by
+//! [`PooledSpace::locate`].
+
+use super::PooledSpace;
+use super::core::ASIDE;
+use crate::{AllocError, Placement, Request};
+use freehold_units::Span;
+
+impl PooledSpace {
+    /// Sets addresses aside, at the highest place that `request` allows, while slabs and extents are placed lowest first. They are
+    /// whole multiples of 16 granules.
+    ///
+    /// Cost: the core's lock and O(log n) there; a refusal for want of space looks at every slab in the lists first.
+    ///
+    /// # Errors
+    /// As [`PooledSpace::alloc_request`].
+    pub fn set_aside(&self, request: &Request) -> Result<Span, AllocError> {
+        let cells = self.in_cells(request)?;
+        let mut core = self.lock();
+        let mut placed = core.space.alloc_with(&cells, Placement::Highest, ASIDE);
+        if let Err(error) = &placed
+            && matches!(error.cause, AllocError::NoSpace { .. } | AllocError::Occupied { .. })
+            && self.retire_empty(&mut core) > 0
+        {
+            placed = core.space.alloc_with(&cells, Placement::Highest, ASIDE);
+        }
+        let span = placed.map_err(|rejected| rejected.cause)?;
+        core.aside += 1;
+        Ok(span)
+    }
+
+    /// Takes addresses back that were set aside and start at `first`. False if none are, and nothing was changed.
+    ///
+    /// Cost: the core's lock and O(log n) there.
+    pub fn return_aside(&self, first: u64) -> bool {
+        let mut core = self.lock();
+        let region = core.space.region_at(first);
+        if !region.is_some_and(|region| region.span().first() == first && *region.value() == ASIDE) {
+            return false;
+        }
+        core.space.free(first).expect("S1: a region that was just seen is there");
+        core.aside -= 1;
+        true
+    }
+}

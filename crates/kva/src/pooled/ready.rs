@@ -1,0 +1,65 @@
+//! Blocks of a caller's choice: a slot that is ready by the caller's word, an extent that was freed before.
+
+use super::class::Class;
+use super::list::List;
+use super::word::SlabName;
+use super::{Memory, PooledSpace};
+use freehold_units::Span;
+
+impl PooledSpace {
+    /// A free slot for `size_bytes` that `is_ready` says yes to, whoever's slab it is of: for a caller whom the system refused to
+    /// make another one usable. Slabs with such slots come first in the lists afterwards, and those without last.
+    ///
+    /// Cost: a look at every record, and `is_ready` for each free slot of the class at most twice.
+    pub fn alloc_ready(&self, size_bytes: u64, mut is_ready: impl FnMut(Span) -> bool) -> Option<Memory> {
+        let class = self.class_of(size_bytes).ok()??;
+        self.sort_lists(class, &mut is_ready);
+        self.records.all().find_map(|(id, slab)| {
+            let word = slab.word();
+            // What is read of the record is of the generation that is claimed of, or nothing is claimed.
+            let is_usable = word.is_live() && word.free() != 0 && slab.layout().class == Some(class);
+            let claim = || slab.claim_ready(word.generation(), self.tracks_warm, &mut is_ready);
+            let (span, is_warm) = is_usable.then(claim)??;
+            Some(Memory { span, is_warm, slab: Some(SlabName::new(word.generation(), id)) })
+        })
+    }
+
+    /// Puts slabs with ready slots in front of those without. No slab is current afterwards, so the next request asks the list.
+    fn sort_lists(&self, class: Class, is_ready: &mut impl FnMut(Span) -> bool) {
+        for shard in self.shards.here_first() {
+            let pool = shard.pool(class);
+            let current = pool.exchange(None).map(SlabName::id);
+            let (ready, others) = (List::new(), List::new());
+            for id in pool.list.take_all(&self.records).chain(current) {
+                let slab = self.records.at(id);
+                let (free, layout) = (slab.word().free(), slab.layout());
+                let has = (0..u32::BITS).any(|slot| free >> slot & 1 != 0 && is_ready(layout.slot(slot)));
+                let to = if has { &ready } else { &others };
+                to.push(&self.records, id);
+            }
+            // The last in is the first out.
+            for id in others.take_all(&self.records).chain(ready.take_all(&self.records)) {
+                self.put_aside(id);
+            }
+        }
+    }
+
+    /// The extent that starts at `first`, by name, for [`PooledSpace::alloc_extent_again`] after its free.
+    ///
+    /// Cost: the page map.
+    #[must_use]
+    pub fn extent_name(&self, first: u64) -> Option<SlabName> {
+        let name = self.map.name_at(first)?;
+        self.records.at(name.id()).layout().class.is_none().then_some(name)
+    }
+
+    /// Takes an extent that was freed and was not purged since. `None` if it is held, purged or gone.
+    ///
+    /// Cost: one exchange of an atomic word.
+    #[must_use]
+    pub fn alloc_extent_again(&self, name: SlabName) -> Option<Memory> {
+        let slab = self.records.get(name.id())?;
+        let (span, is_warm) = slab.claim(name.generation(), self.tracks_warm, &mut 0)?;
+        Some(Memory { span, is_warm, slab: None })
+    }
+}

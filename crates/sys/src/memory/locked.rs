@@ -1,0 +1,104 @@
+//! Locked memory: pages that the system may not take away, as under `mlockall`.
+
+use super::{Reservation, refuse};
+use crate::SysError;
+use std::ops::Range;
+
+impl Reservation {
+    /// Ends the locking of a part, as a process under `mlockall(MCL_FUTURE)` has it for all that it maps: what is committed later
+    /// gets memory when it is touched, not at once.
+    ///
+    /// # Errors
+    /// As `munlock(2)`.
+    #[doc(alias = "munlock")]
+    pub fn unlock(&self, range: Range<usize>) -> Result<(), SysError> {
+        let start = self.check(&range, "munlock")?;
+        refuse("munlock")?;
+        call("munlock", || {
+            #[cfg(not(any(miri, not(target_os = "linux"))))]
+            // SAFETY: the range is part of this reservation, and the call changes nothing that its users see.
+            return unsafe { libc::munlock(start.as_ptr().cast(), range.len()) };
+            #[cfg(any(miri, not(target_os = "linux")))]
+            return i32::from(start.as_ptr().is_null());
+        })
+    }
+
+    /// Locks the pages of a part, those that have memory at once and others when they are first touched.
+    ///
+    /// # Errors
+    /// As `mlock2(2)`: `ENOMEM` or `EPERM` under a limit of locked memory (`RLIMIT_MEMLOCK`), which counts the whole part.
+    #[doc(alias = "MLOCK_ONFAULT")]
+    pub fn lock_on_fault(&self, range: Range<usize>) -> Result<(), SysError> {
+        let start = self.check(&range, "mlock2")?;
+        refuse("mlock2")?;
+        call("mlock2", || {
+            #[cfg(not(any(miri, not(target_os = "linux"))))]
+            // SAFETY: the range is part of this reservation, and the call changes nothing that its users see.
+            return unsafe { libc::mlock2(start.as_ptr().cast(), range.len(), libc::MLOCK_ONFAULT as _) };
+            #[cfg(any(miri, not(target_os = "linux")))]
+            return i32::from(start.as_ptr().is_null());
+        })
+    }
+
+    /// As [`Reservation::decommit`], of pages that may be locked and stay so (Linux 5.18).
+    ///
+    /// # Errors
+    /// As `madvise(2)`: `EINVAL` where the kernel does not have it. What the pages hold is unknown then.
+    ///
+    /// # Safety
+    /// As for [`Reservation::decommit`].
+    #[doc(alias = "MADV_DONTNEED_LOCKED")]
+    pub unsafe fn decommit_locked(&self, range: Range<usize>) -> Result<(), SysError> {
+        #[cfg(not(any(miri, not(target_os = "linux"))))]
+        {
+            /// libc has no name for it on every target.
+            const MADV_DONTNEED_LOCKED: libc::c_int = 24;
+            let start = self.check(&range, "madvise")?;
+            refuse("madvise")?;
+            call("madvise", || {
+                // SAFETY: the range is part of this reservation, committed and not in use, as the caller says.
+                unsafe { libc::madvise(start.as_ptr().cast(), range.len(), MADV_DONTNEED_LOCKED) }
+            })
+        }
+        #[cfg(any(miri, not(target_os = "linux")))]
+        // SAFETY: as the caller says.
+        unsafe {
+            self.decommit(range)
+        }
+    }
+}
+
+/// Makes a call that returns 0, or not and sets `errno`.
+fn call(name: &'static str, mut made: impl FnMut() -> i32) -> Result<(), SysError> {
+    if made() == 0 { Ok(()) } else { Err(SysError::last(name)) }
+}
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    use crate::Reservation;
+    use crate::memory::page_bytes;
+
+    #[test]
+    fn locked_pages_are_given_back_and_stay_locked() {
+        let page = page_bytes();
+        let memory = Reservation::new(4 * page).unwrap();
+        memory.commit(0..4 * page).unwrap();
+        if let Err(error) = memory.lock_on_fault(0..4 * page) {
+            eprintln!("nothing is locked here: {error}");
+            return;
+        }
+        // SAFETY: the page is committed, and nobody else uses it.
+        unsafe { memory.base().write(1) };
+        // SAFETY: nobody relies on what the pages hold.
+        assert_eq!(unsafe { memory.decommit(0..4 * page) }.unwrap_err().errno, libc::EINVAL);
+        // SAFETY: as above.
+        match unsafe { memory.decommit_locked(0..4 * page) } {
+            // SAFETY: as above.
+            Ok(()) => assert_eq!(unsafe { memory.base().read() }, 0),
+            Err(error) => eprintln!("before Linux 5.18: {error}"),
+        }
+        memory.unlock(0..4 * page).unwrap();
+        // SAFETY: as above.
+        unsafe { memory.decommit(0..4 * page) }.unwrap();
+    }
+}

@@ -1,0 +1,93 @@
+//! Which parts of the mapping are committed, where not all of it is.
+//!
+//! ```text
+//!   mapping   | 1 1 1 0 | 1 0 0 0 | ...    a bit for each granule: 64 KiB, or a 2^20th of the mapping if that is more
+//! ```
+
+use super::Mapping;
+use crate::lock::lock;
+use freehold_sys::SysError;
+use freehold_units::OutOfMemory;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The least granule.
+const LEAST_GRANULE: usize = 64 << 10;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct CommitMap {
+    granule: usize,
+    /// None where all is committed. Bits are set under `growing`, and never cleared.
+    bits: Box<[AtomicU64]>,
+    growing: Mutex<()>,
+}
+
+impl CommitMap {
+    /// A map of `len` bytes, of which nothing is committed, or all.
+    pub(super) fn new(len: usize, all: bool) -> Result<Self, OutOfMemory> {
+        let granule = (len >> 20).next_power_of_two().max(LEAST_GRANULE);
+        let words = if all { 0 } else { len.div_ceil(granule).div_ceil(64) };
+        let mut bits = Vec::new();
+        bits.try_reserve_exact(words)?;
+        bits.resize_with(words, || AtomicU64::new(0));
+        Ok(Self { granule, bits: bits.into_boxed_slice(), growing: Mutex::new(()) })
+    }
+
+    /// What ranges of different users are multiples of.
+    pub(super) fn granule(&self) -> usize {
+        self.granule
+    }
+
+    fn has(&self, granule: usize) -> bool {
+        // Acquire: pairs with the Release of `commit`.
+        self.bits[granule / 64].load(Ordering::Acquire) >> (granule % 64) & 1 != 0
+    }
+
+    fn granules(&self, range: &Range<usize>) -> Range<usize> {
+        range.start / self.granule..range.end.div_ceil(self.granule)
+    }
+
+    /// Bytes of a range that are committed.
+    pub(super) fn committed_bytes(&self, range: &Range<usize>) -> usize {
+        if self.bits.is_empty() {
+            return range.len();
+        }
+        let bytes = |granule: usize| {
+            let (start, end) = (granule * self.granule, (granule + 1) * self.granule);
+            end.min(range.end) - start.max(range.start)
+        };
+        self.granules(range).filter(|&granule| self.has(granule)).map(bytes).sum()
+    }
+
+    /// Whether all of a range is committed.
+    #[inline]
+    pub(super) fn is_committed(&self, range: &Range<usize>) -> bool {
+        self.bits.is_empty() || self.granules(range).all(|granule| self.has(granule))
+    }
+
+    /// Commits what is not yet of a range, in whole granules.
+    pub(super) fn commit(&self, mapping: &Mapping, range: &Range<usize>) -> Result<(), SysError> {
+        if self.is_committed(range) {
+            return Ok(());
+        }
+        let _growing = lock(&self.growing);
+        let mut granules = self.granules(range).peekable();
+        while let Some(first) = granules.next() {
+            if self.has(first) {
+                continue;
+            }
+            let mut last = first;
+            while let Some(next) = granules.next_if(|&next| !self.has(next)) {
+                last = next;
+            }
+            mapping.make_usable(first * self.granule..((last + 1) * self.granule).min(mapping.len()))?;
+            for granule in first..=last {
+                // Release: pairs with the Acquire of `has`.
+                self.bits[granule / 64].fetch_or(1 << (granule % 64), Ordering::Release);
+            }
+        }
+        Ok(())
+    }
+}

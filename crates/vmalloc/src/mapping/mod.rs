@@ -1,0 +1,237 @@
+//! The mapping layer: one reservation, which parts of it are committed, and every call that is made on its pages.
+//!
+//! # Contract
+//! - Constructing [`Pages`] asserts exclusive use of a committed range (V1); afterwards all operations on them are safe.
+//! - A call that fails changes nothing, but what pages hold whose decommit failed.
+//! - The layer knows nothing of blocks, sizes or users.
+
+mod commit;
+mod pages;
+
+use crate::builder::Commit;
+use crate::error::BuildError;
+use commit::CommitMap;
+use freehold_sys::{Guard, PageScan, Reservation, SysError, page_bytes};
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+pub(crate) use pages::Pages;
+
+const EINVAL: i32 = 22;
+
+/// What the first byte is a multiple of.
+pub(crate) const BASE_ALIGN: usize = 4 << 20;
+
+/// A reservation from a multiple of [`BASE_ALIGN`] on. Ranges are bytes from there.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    memory: Reservation,
+    /// Bytes of the reservation before the first of its own.
+    lead: usize,
+    len: usize,
+    /// When ranges become usable.
+    commit: Commit,
+    committed: CommitMap,
+    /// How guards are made here, plus 1; 0 while there was none.
+    guard: AtomicU8,
+    /// Refused calls for which there was another way.
+    refused: AtomicU64,
+    is_locked: bool,
+}
+
+impl Mapping {
+    /// Reserves `len` bytes, which are whole pages, and commits them if that is done at once.
+    pub(crate) fn new(len: usize, commit: Commit, is_locked: bool) -> Result<Self, BuildError> {
+        let invalid = SysError { call: "mmap", errno: EINVAL };
+        let memory = Reservation::new(len.checked_add(BASE_ALIGN).ok_or(invalid)?)?;
+        let address = memory.base().addr().get();
+        let lead = address.next_multiple_of(BASE_ALIGN) - address;
+        let committed = CommitMap::new(len, commit == Commit::Lazy)?;
+        let (guard, refused) = (AtomicU8::new(0), AtomicU64::new(0));
+        let mapping = Self { memory, lead, len, commit, committed, guard, refused, is_locked };
+        // A kernel may have no huge pages.
+        let _ = mapping.memory.without_huge_pages(mapping.inner(0..len));
+        // Under `mlockall(MCL_FUTURE)` what is committed would get all its memory at once.
+        match is_locked {
+            true => mapping.memory.lock_on_fault(mapping.inner(0..len))?,
+            false => drop(mapping.memory.unlock(0..mapping.memory.len_bytes())),
+        }
+        if commit == Commit::Lazy {
+            mapping.make_usable(0..len)?;
+        }
+        Ok(mapping)
+    }
+
+    /// When ranges become usable.
+    pub(crate) fn commits(&self) -> Commit {
+        self.commit
+    }
+
+    /// Counts a refused call for which there is another way.
+    pub(crate) fn count_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many were counted.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The address of the byte at an offset.
+    pub(crate) fn address(&self, offset: usize) -> u64 {
+        (self.memory.base().addr().get() + self.lead + offset) as u64
+    }
+
+    /// The same range of the reservation.
+    fn inner(&self, range: Range<usize>) -> Range<usize> {
+        self.lead + range.start..self.lead + range.end
+    }
+
+    /// Where pages lie in the reservation.
+    fn range_of(&self, pages: &Pages, part: Range<usize>) -> Range<usize> {
+        debug_assert!(part.start <= part.end && part.end <= pages.len());
+        let from = pages.start().addr().get() - self.memory.base().addr().get();
+        from + part.start..from + part.end
+    }
+
+    /// Makes a range readable and writable.
+    fn make_usable(&self, range: Range<usize>) -> Result<(), SysError> {
+        self.memory.commit(self.inner(range))
+    }
+
+    /// Commits a range, and what follows up to `ample_end` if the system lets it.
+    pub(crate) fn commit(&self, range: &Range<usize>, ample_end: usize) -> Result<(), SysError> {
+        if self.committed.is_committed(range) {
+            return Ok(());
+        }
+        // Where there is little left to be had, no more than is needed.
+        match self.committed.commit(self, &(range.start..ample_end.max(range.end))) {
+            Ok(()) => Ok(()),
+            Err(_) => self.committed.commit(self, range),
+        }
+    }
+
+    /// Whether a range is committed.
+    pub(crate) fn is_committed(&self, range: &Range<usize>) -> bool {
+        self.committed.is_committed(range)
+    }
+
+    /// Bytes of a range that are committed.
+    pub(crate) fn committed_bytes(&self, range: &Range<usize>) -> usize {
+        self.committed.committed_bytes(range)
+    }
+
+    /// What ranges of different users start at and are made of, so that one is not committed with another.
+    pub(crate) fn granule(&self) -> usize {
+        self.committed.granule()
+    }
+
+    /// Gives all memory of a range back, and makes guarded pages of it usable: it is zero.
+    ///
+    /// # Safety
+    /// Nobody uses a part of it.
+    pub(crate) unsafe fn reset(&self, range: &Range<usize>) -> Result<(), SysError> {
+        // SAFETY: nobody uses the range, as the caller says. What is not committed is not touched.
+        let mut pages = unsafe { self.pages(range.clone()) };
+        self.decommit(&mut pages, 0..range.len())?;
+        self.unguard(range.clone())
+    }
+
+    /// Names a range. False where the kernel has no names.
+    pub(crate) fn name(&self, range: Range<usize>, name: &std::ffi::CStr) -> bool {
+        self.memory.name(self.inner(range), name).is_ok()
+    }
+
+    /// Pages of a range.
+    ///
+    /// # Safety
+    /// The range is committed, and as long as the value lives nobody else uses it, and the mapping lives (V1).
+    #[inline]
+    pub(crate) unsafe fn pages(&self, range: Range<usize>) -> Pages {
+        debug_assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: as the caller says.
+        unsafe { Pages::new(self.at(range.start), range.len()) }
+    }
+
+    /// The byte at an offset.
+    ///
+    /// # Safety
+    /// The mapping has it, or ends there.
+    #[inline]
+    pub(crate) unsafe fn at(&self, offset: usize) -> NonNull<u8> {
+        debug_assert!(offset <= self.len);
+        // SAFETY: as the caller says, and the reservation has all of the mapping.
+        unsafe { self.memory.base().add(self.lead + offset) }
+    }
+
+    /// Gives memory back: the part is zero. If that fails, what it holds is unknown.
+    pub(crate) fn decommit(&self, pages: &mut Pages, part: Range<usize>) -> Result<(), SysError> {
+        let range = self.range_of(pages, part);
+        // SAFETY: the pages are committed, and their owner does not rely on what they hold.
+        match unsafe { self.memory.decommit(range.clone()) } {
+            // Locked, here or by `mlockall`.
+            // SAFETY: as above.
+            Err(SysError { errno: EINVAL, .. }) => unsafe { self.memory.decommit_locked(range) },
+            done => done,
+        }
+    }
+
+    /// Makes every access to the pages fault, and gives their memory back.
+    pub(crate) fn guard(&self, pages: &mut Pages) -> Result<(), SysError> {
+        let range = self.range_of(pages, 0..pages.len());
+        if self.is_locked {
+            // The kernel marks no guards in locked memory.
+            self.memory.unlock(range.clone())?;
+        }
+        // SAFETY: the pages are committed, and their owner does not use them.
+        let guard = unsafe { self.memory.guard(range) }?;
+        // Relaxed: a kernel has one way.
+        self.guard.store(1 + u8::from(guard == Guard::Protected), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Makes guarded pages of a range usable again, if any are.
+    pub(crate) fn unguard(&self, range: Range<usize>) -> Result<(), SysError> {
+        match self.guards() {
+            Some(guard) => self.memory.unguard(self.inner(range.clone()), guard)?,
+            None => return Ok(()),
+        }
+        if self.is_locked { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
+    }
+
+    /// How guards are made, once one was.
+    pub(crate) fn guards(&self) -> Option<Guard> {
+        match self.guard.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some(Guard::Marked),
+            _ => Some(Guard::Protected),
+        }
+    }
+
+    /// Calls `found` with each run of a range that has memory.
+    pub(crate) fn resident(
+        &self,
+        scan: &mut PageScan,
+        range: Range<usize>,
+        mut found: impl FnMut(Range<usize>),
+    ) -> Result<(), SysError> {
+        let lead = self.lead;
+        scan.resident(&self.memory, self.inner(range), |run| found(run.start - lead..run.end - lead))
+    }
+
+    /// The offset of the first page.
+    pub(crate) fn offset_of(&self, pages: &Pages) -> usize {
+        pages.start().addr().get() - self.memory.base().addr().get() - self.lead
+    }
+}
+
+/// Bytes of whole pages that hold `len`; `None` beyond the address space.
+#[inline]
+pub(crate) fn whole_pages(len: usize) -> Option<usize> {
+    len.checked_next_multiple_of(page_bytes())
+}

@@ -1,0 +1,52 @@
+//! Large blocks that were freed and keep their pages, by size.
+//!
+//! A name in a list is a hint: a purge may have taken the block's pages since, and then there is no such block. A list has at
+//! most as many names as blocks of its size were ever held at one time, since each request takes names until one is good.
+
+use super::Residency;
+use crate::lock::lock;
+use crate::zone::{Held, Zone};
+use freehold_kva::pooled::SlabName;
+use std::sync::Mutex;
+
+/// Sizes of large blocks: four for each doubling, from 1 MiB to the longest reservation.
+pub(crate) const LARGE_CLASSES: usize = 4 * 28;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Large {
+    lists: [Mutex<Vec<SlabName>>; LARGE_CLASSES],
+}
+
+impl Large {
+    pub(super) fn new() -> Self {
+        Self { lists: [const { Mutex::new(Vec::new()) }; LARGE_CLASSES] }
+    }
+}
+
+impl Residency {
+    /// A freed block of that size, if one has its pages.
+    pub(super) fn take_large(&self, zone: &Zone, size_bytes: u64, len: usize) -> Option<Held> {
+        let list = self.large.lists.get(self.zones.sizes.large_class(size_bytes))?;
+        loop {
+            let name = lock(list).pop()?;
+            if let Some(held) = zone.alloc_again(&self.zones.mapping, name, len) {
+                return Some(held);
+            }
+        }
+    }
+
+    /// Frees a large block that keeps its pages and was counted.
+    pub(super) fn free_large(&self, zone: &Zone, held: &Held) {
+        let name = zone.space.extent_name(held.position);
+        zone.free_resident(held.position, None);
+        let list = self.large.lists.get(self.zones.sizes.large_class(held.slot_bytes));
+        if let (Some(name), Some(list)) = (name, list) {
+            let mut list = lock(list);
+            // Without memory for the list, the block waits for a purge.
+            if list.try_reserve(1).is_ok() {
+                list.push(name);
+            }
+        }
+    }
+}

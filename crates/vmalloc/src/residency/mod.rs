@@ -1,0 +1,172 @@
+//! The residency layer: which free memory keeps its pages, how much, and for how long.
+//!
+//! # Contract
+//! - A free block is *resident*, it may have pages and hold anything, or *decommitted*, it has none and is zero.
+//! - Free resident memory is counted ([`ResidentCount`]) and bounded by the [`RetainPolicy`].
+//! - The order in which blocks are tried: a resident one of this CPU's slab, a decommitted one there, other slabs; what was
+//!   refused is given back and tried again ([reclaim]).
+//!
+//! # Invariants
+//! S6: free memory that may have pages stays under the threshold and a batch: what would pass it is purged first, or given
+//! back itself. A call that fails leaves what it was to take resident, so nothing passes for zero that is not (V2).
+
+mod count;
+mod decay;
+#[allow(unsafe_code, reason = "what the space hands out becomes pages")]
+mod fast;
+mod large;
+mod policy;
+mod purge;
+mod quarantine;
+mod reclaim;
+
+use crate::builder::Builder;
+use crate::error::{AllocError, BuildError};
+use crate::zone::{Held, Zone, Zones};
+use freehold_kva::Request;
+use large::Large;
+use quarantine::Quarantine;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) use count::ResidentCount;
+pub(crate) use decay::Decay;
+#[cfg(test)]
+pub(crate) use large::LARGE_CLASSES;
+pub use policy::RetainPolicy;
+pub(crate) use reclaim::is_scarce;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Residency {
+    pub(crate) zones: Zones,
+    pub(crate) resident: ResidentCount,
+    policy: RetainPolicy,
+    quarantine: Option<Quarantine>,
+    large: Large,
+    pub(crate) counts: Counts,
+}
+
+/// What was given back, since it was built.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) purges: AtomicU64,
+    pub(crate) purged_bytes: AtomicU64,
+}
+
+impl Residency {
+    pub(crate) fn new(asked: &Builder) -> Result<Self, BuildError> {
+        Ok(Self {
+            zones: Zones::new(asked)?,
+            resident: ResidentCount::new(asked.retain)?,
+            policy: asked.retain,
+            quarantine: asked.quarantine_bytes.map(Quarantine::new),
+            large: Large::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Takes a block of which `len` bytes will be used.
+    #[inline]
+    pub(crate) fn alloc(&self, zone: &Zone, size_bytes: u64, len: usize) -> Result<Held, AllocError> {
+        let held = match zone.alloc(&self.zones.mapping, size_bytes, len) {
+            Ok(held) => held,
+            Err(error) => self.alloc_after_reclaim(zone, &Request::new(size_bytes), len, error)?,
+        };
+        self.hand_out(zone, held)
+    }
+
+    /// Takes a large block: one that has its pages, else one of the size that is reused, else one of the length.
+    pub(crate) fn alloc_large(&self, zone: &Zone, len: usize) -> Result<Held, AllocError> {
+        let size_bytes = self.zones.sizes.large_bytes(len);
+        let held = match self.take_large(zone, size_bytes, len) {
+            Some(held) => held,
+            None => match zone.alloc(&self.zones.mapping, size_bytes, len) {
+                Ok(held) => held,
+                Err(error) => self.alloc_after_reclaim(zone, &Request::new(len as u64), len, error)?,
+            },
+        };
+        self.hand_out(zone, held)
+    }
+
+    /// As [`Residency::alloc`], where the request says.
+    pub(crate) fn alloc_request(
+        &self,
+        zone: &Zone,
+        request: &Request,
+        len: usize,
+    ) -> Result<Held, AllocError> {
+        let held = match zone.alloc_request(&self.zones.mapping, request, len) {
+            Ok(held) => held,
+            Err(error) => self.alloc_after_reclaim(zone, request, len, error)?,
+        };
+        self.hand_out(zone, held)
+    }
+
+    /// Makes what was taken ready for its holder.
+    #[inline]
+    fn hand_out(&self, zone: &Zone, held: Held) -> Result<Held, AllocError> {
+        if held.is_resident {
+            self.resident.sub(zone.counted_slot(held.slot_bytes));
+        }
+        match self.quarantine {
+            Some(_) => Ok(self.unguard_freed(zone, held)?),
+            None => Ok(held),
+        }
+    }
+
+    /// Takes back what [`Residency::free_fast`] did not, which was counted.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_back(&self, zone: &Arc<Zone>, held: Held, counted_bytes: u64) {
+        if self.quarantine.is_some() {
+            self.resident.sub(counted_bytes);
+            return self.guard_freed(zone, held, counted_bytes);
+        }
+        // A short extent, of an alignment or a window, is not looked for again.
+        let is_kept = held.slab.is_some() || self.zones.sizes.is_large(held.slot_bytes as usize);
+        if !is_kept || !self.make_room(zone, counted_bytes) {
+            return self.give_pages_back(zone, held, counted_bytes);
+        }
+        match held.slab {
+            Some(_) => zone.free_resident(held.position, held.slab),
+            None => self.free_large(zone, &held),
+        }
+    }
+
+    /// Takes back a slot that has to be cleared before it is free. True if those that wait are to be cleared now: there are `most`
+    /// of them, or they are past the threshold.
+    ///
+    /// Until it is cleared a slot counts with all of its pages, so no more wait than half of the threshold.
+    pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held, most: usize) -> bool {
+        let bytes = held.pages.len() as u64;
+        if self.quarantine.is_some() {
+            self.guard_freed(zone, held, bytes);
+            return false;
+        }
+        let is_over = self.resident.add(bytes);
+        if zone.counted_slot(bytes) > self.policy.bytes {
+            self.give_pages_back(zone, held, bytes);
+            return false;
+        }
+        let mut dropped = zone.dropped();
+        if dropped.len() == dropped.capacity() && dropped.try_reserve_exact(most).is_err() {
+            drop(dropped);
+            self.give_pages_back(zone, held, bytes);
+            return false;
+        }
+        dropped.push(held);
+        is_over || dropped.len() >= most || dropped.len() as u64 * bytes > self.policy.bytes / 2
+    }
+
+    /// Frees a slot that was cleared, which counts with what it keeps from now on.
+    pub(crate) fn free_cleared(&self, zone: &Zone, held: &Held) {
+        self.resident.sub(held.pages.len() as u64 - zone.counted_slot(held.slot_bytes));
+        zone.free_resident(held.position, held.slab);
+    }
+}
+
+/// Adds to a count, of which only the sum matters.
+pub(crate) fn count(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}

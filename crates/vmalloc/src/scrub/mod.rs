@@ -1,0 +1,124 @@
+//! The scrub layer: what was asked to be zero is zero.
+//!
+//! # Contract
+//! - A decommitted block is zero already (V2). A resident one is cleared when it is handed out, if it shall be zero.
+//! - In a pool that zeroes, slots are cleared after they were dropped, many at a time ([dropped]), and free ones are zero (V3).
+//! - Only pages that have memory are written, where the system tells which.
+
+mod dropped;
+
+use crate::builder::Builder;
+use crate::error::{AllocError, BuildError};
+use crate::lock::lock;
+use crate::mapping::Mapping;
+use crate::memory::Zero;
+use crate::residency::{Residency, count};
+use crate::zone::{Held, Zones};
+use freehold_kva::{self as kva, Request};
+use freehold_sys::{PageScan, SysError};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+/// From here on, the pages that have memory are looked up before a block is cleared.
+const SCAN_FROM_BYTES: usize = 256 << 10;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Scrub {
+    pub(crate) residency: Residency,
+    /// Lent to one purge or clearing at a time; others open their own.
+    scan: Mutex<Option<PageScan>>,
+    /// Times that the system was asked which pages have memory.
+    pub(crate) scans: AtomicU64,
+    /// Bytes of dropped slots that were cleared.
+    pub(crate) cleared_bytes: AtomicU64,
+}
+
+impl Scrub {
+    pub(crate) fn new(asked: &Builder) -> Result<Self, BuildError> {
+        Ok(Self {
+            residency: Residency::new(asked)?,
+            scan: Mutex::new(None),
+            scans: AtomicU64::new(0),
+            cleared_bytes: AtomicU64::new(0),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn zones(&self) -> &Zones {
+        &self.residency.zones
+    }
+
+    #[inline]
+    pub(crate) fn mapping(&self) -> &Mapping {
+        &self.zones().mapping
+    }
+
+    /// A block of `len` bytes, whole pages.
+    #[inline(never)]
+    pub(crate) fn alloc(&self, len: usize, zero: Zero) -> Result<Held, AllocError> {
+        let zone = self.zones().blocks();
+        let held = match self.zones().sizes.is_large(len) {
+            false => self.residency.alloc(zone, len as u64, len)?,
+            true => self.residency.alloc_large(zone, len)?,
+        };
+        Ok(self.cleared(held, zero))
+    }
+
+    /// As [`Scrub::alloc`], where the request says.
+    pub(crate) fn alloc_request(&self, request: &Request, zero: Zero) -> Result<Held, AllocError> {
+        let len = usize::try_from(request.size_bytes).ok().and_then(|len| self.zones().sizes.pages(len));
+        let len = len.ok_or(kva::AllocError::SizeOverflow)?;
+        let mut request = *request;
+        request.size_bytes = len as u64;
+        let held = self.residency.alloc_request(self.zones().blocks(), &request, len)?;
+        Ok(self.cleared(held, zero))
+    }
+
+    /// Clears a block that was asked to be zero and may hold anything.
+    fn cleared(&self, mut held: Held, zero: Zero) -> Held {
+        if held.is_resident && zero == Zero::Yes {
+            let len = held.pages.len();
+            if len < SCAN_FROM_BYTES || !self.clear_resident(&mut held) {
+                held.pages.zero(0..len);
+            }
+        }
+        held
+    }
+
+    /// Clears the pages that have memory. False if the system does not tell which.
+    #[cold]
+    fn clear_resident(&self, held: &mut Held) -> bool {
+        let Ok(mut scan) = self.borrow_scan() else { return false };
+        let start = self.mapping().offset_of(&held.pages);
+        let range = start..start + held.pages.len();
+        let found = |run: Range<usize>| held.pages.zero(run.start - start..run.end - start);
+        let done = self.resident(&mut scan, range, found);
+        self.return_scan(scan);
+        done.is_ok()
+    }
+
+    /// The page map, from where it is kept, or opened.
+    pub(crate) fn borrow_scan(&self) -> Result<PageScan, SysError> {
+        match lock(&self.scan).take() {
+            Some(scan) => Ok(scan),
+            None => PageScan::open(),
+        }
+    }
+
+    pub(crate) fn return_scan(&self, scan: PageScan) {
+        lock(&self.scan).replace(scan);
+    }
+
+    /// Asks the system which pages of a range have memory. Calls `found` with each run.
+    pub(crate) fn resident(
+        &self,
+        scan: &mut PageScan,
+        range: Range<usize>,
+        found: impl FnMut(Range<usize>),
+    ) -> Result<(), SysError> {
+        count(&self.scans, 1);
+        self.mapping().resident(scan, range, found)
+    }
+}

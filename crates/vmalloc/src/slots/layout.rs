@@ -1,0 +1,107 @@
+//! What the slots of a pool are like: sizes, guard, how many, and where they lie within their stride.
+
+use crate::error::PoolError;
+use crate::mapping::whole_pages;
+use crate::memory::Zero;
+use crate::zone::Shape;
+use freehold_sys::page_bytes;
+use freehold_units::Align;
+
+/// Slots of a slab, so that a pool has a multiple of it.
+pub(super) const SLAB_SLOTS: u64 = 32;
+/// What a page table reaches, and how far behind a multiple of it slots start.
+pub(super) const TABLE_BYTES: usize = 2 << 20;
+pub(super) const OFF_TABLE_BYTES: usize = 64 << 10;
+
+/// What the slots of a pool are like. Sizes are rounded up to whole pages.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SlotLayout {
+    size_bytes: usize,
+    guard_bytes: usize,
+    keep_resident_bytes: usize,
+    pub(super) count: Option<u64>,
+    zero: Zero,
+    name: String,
+    guard_below: bool,
+}
+
+impl SlotLayout {
+    /// Slots of that size, zero when handed out, with a guard of one page behind each; as many as fit into an eighth of the
+    /// reservation.
+    pub fn new(size_bytes: usize) -> Self {
+        Self {
+            size_bytes,
+            guard_bytes: page_bytes(),
+            keep_resident_bytes: usize::MAX,
+            count: None,
+            zero: Zero::Yes,
+            name: "freehold slots".to_owned(),
+            guard_below: false,
+        }
+    }
+
+    /// Bytes behind each slot that fault; 0 for none.
+    pub fn guard(self, guard_bytes: usize) -> Self {
+        Self { guard_bytes, ..self }
+    }
+
+    /// How many of the first bytes of a free slot may keep their pages, all if this is not called; a free slot counts with as many.
+    /// What was touched beyond goes back to the system, many slots at a time after they were dropped.
+    pub fn keep_resident(self, keep_resident_bytes: usize) -> Self {
+        Self { keep_resident_bytes, ..self }
+    }
+
+    /// How many slots there are, rounded up to a multiple of 32.
+    pub fn count(self, count: u64) -> Self {
+        Self { count: Some(count), ..self }
+    }
+
+    /// Whether slots are zero when they are handed out.
+    pub fn zero(self, zero: Zero) -> Self {
+        Self { zero, ..self }
+    }
+
+    /// The name of the mapping in `/proc/self/smaps`, where the kernel has such names. A name of more than 79 bytes, or with
+    /// one of ``[]\$` `` or what is not printed, is not shown there.
+    pub fn name(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// The name of the mapping.
+    pub(super) fn shown_name(&self) -> &str {
+        &self.name
+    }
+
+    /// Stacks: the guard is below, slots keep their highest bytes, and hold what their last user left.
+    pub(crate) fn stacks(usable_bytes: usize) -> Self {
+        let layout = Self { guard_below: true, ..Self::new(usable_bytes) };
+        layout.zero(Zero::No).name("freehold stacks")
+    }
+
+    /// Where data and guard are, and the granule of the pool's space.
+    pub(super) fn shape(&self) -> Result<(Shape, Align), PoolError> {
+        let too_large = PoolError::TooLarge { slot_bytes: None };
+        if self.size_bytes == 0 || self.count == Some(0) {
+            return Err(PoolError::Empty);
+        }
+        let data = whole_pages(self.size_bytes).ok_or(too_large)?;
+        let guard = whole_pages(self.guard_bytes).ok_or(too_large)?;
+        let needed = data.checked_add(guard).filter(|&needed| needed < 1 << 46).ok_or(too_large)?;
+        // The sizes of slots in a space: 1 to 8 granules are exact.
+        let pages = needed / page_bytes();
+        let shift = if pages > 8 { (pages - 1).ilog2() - 2 } else { 0 };
+        let granule = page_bytes() << shift;
+        let stride = needed.next_multiple_of(granule);
+        let (data, guard) = if self.guard_below {
+            (stride - data..stride, stride - data - guard..stride - data)
+        } else {
+            (0..data, data..data + guard)
+        };
+        let zeroed = self.zero == Zero::Yes;
+        let kept = self.keep_resident_bytes.min(data.len()) / page_bytes() * page_bytes();
+        let waits = zeroed || kept < data.len();
+        let shape = Shape { stride: stride as u64, data, guard, kept, zeroed, waits };
+        Ok((shape, Align::new(granule as u64).ok_or(too_large)?))
+    }
+}

@@ -1,0 +1,260 @@
+//! Pools of slots of one size: each slot guarded, zero when it is handed out, warm if it can be.
+//!
+//! ```text
+//!   stride  | data ...................... | guard | . |      Slots: what runs past the end faults
+//!           | . | guard | ...................... data |      stacks: they grow down
+//! ```
+//!
+//! Slots start 64 KiB behind a multiple of 2 MiB. So the guard of a slot and the end of the one before it share a page
+//! table, where slots are as long as a page table reaches.
+//!
+//! # Invariants
+//! V3: in a pool that zeroes, free slots are zero; those that were dropped are held until they are cleared. V4: a slot's guard
+//! is installed once, before the slot is first handed out, and stays while the pool does.
+
+mod layout;
+
+use crate::error::{AllocError, PoolError};
+use crate::mapping::{Pages, whole_pages};
+use crate::memory::VirtualMemory;
+use crate::residency::is_scarce;
+use crate::scrub::Scrub;
+use crate::zone::{Held, Shape, Use, Zone};
+use freehold_kva::Request;
+use freehold_kva::pooled::SlabName;
+use std::fmt;
+use std::ops::{Deref, DerefMut, Range};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+pub use layout::SlotLayout;
+use layout::{OFF_TABLE_BYTES, SLAB_SLOTS, TABLE_BYTES};
+
+/// Bytes of addresses for a pool of `len`.
+pub(crate) fn carved_bytes(len: usize) -> usize {
+    (len + OFF_TABLE_BYTES).next_multiple_of(OFF_TABLE_BYTES)
+}
+
+impl VirtualMemory {
+    /// Makes a pool of slots, with a mapping of its own. It lives as long as this, and gives its memory and addresses back when
+    /// dropped.
+    ///
+    /// # Errors
+    /// [`PoolError::Empty`], [`PoolError::TooLarge`]; [`PoolError::Addresses`] if the reservation has no room for the pool;
+    /// [`PoolError::OutOfMemory`].
+    pub fn slots(&self, layout: &SlotLayout) -> Result<Slots<'_>, PoolError> {
+        let (shape, granule) = layout.shape()?;
+        let shared = &*self.shared;
+        let slot_bytes = Some(shape.stride);
+        let most = shared.mapping().len() as u64 / 8 / shape.stride / SLAB_SLOTS * SLAB_SLOTS;
+        let count = layout.count.unwrap_or(most).checked_next_multiple_of(SLAB_SLOTS);
+        let len = count.and_then(|count| count.checked_mul(shape.stride));
+        let len = len.filter(|&len| len > 0 && len <= shared.mapping().len() as u64);
+        let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
+        let request = Request::new(carved_bytes(len) as u64);
+        let carved = shared.residency.lend(&request.align_bytes(TABLE_BYTES as u64), Use::Pool)?;
+        let range = carved.start + OFF_TABLE_BYTES..carved.start + OFF_TABLE_BYTES + len;
+        let zone = Zone::new(layout.shown_name(), range, 0, granule, Some(shape));
+        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
+            Ok(zone) => Ok(Slots { shared, zone, lent: carved }),
+            Err(error) => {
+                shared.zones().end_lending(carved, Use::Pool, true);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A pool of slots of one size, from [`VirtualMemory::slots`]. A forgotten pool (`mem::forget`) leaks its addresses and memory,
+/// until the `VirtualMemory` is dropped.
+pub struct Slots<'a> {
+    pub(crate) shared: &'a Scrub,
+    pub(crate) zone: Arc<Zone>,
+    lent: Range<usize>,
+}
+
+impl Slots<'_> {
+    #[inline]
+    pub(crate) fn shape(&self) -> &Shape {
+        self.zone.shape.as_ref().expect("V3: a pool has slots")
+    }
+
+    /// Hands out a slot. Dropped, it goes back to the pool.
+    ///
+    /// # Errors
+    /// [`AllocError::AllHeld`] if all slots are held; [`AllocError::System`] where a guard cannot be made, as when each is a
+    /// mapping and there are too many, or memory cannot be committed.
+    ///
+    /// # Cost
+    /// Warm, an atomic exchange and an addition, and again with its drop. In a pool that zeroes, dropped slots are cleared 64
+    /// at a time: one system call for neighbours tells which pages have memory, and these are cleared.
+    #[inline]
+    pub fn get(&self) -> Result<Slot<'_>, AllocError> {
+        let shape = self.shape();
+        if let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape) {
+            let used_bytes = shape.data.len();
+            return Ok(Slot { pool: self, pages, position, slab: Some(slab), used_bytes });
+        }
+        self.get_slow(shape)
+    }
+
+    #[inline(never)]
+    fn get_slow(&self, shape: &Shape) -> Result<Slot<'_>, AllocError> {
+        match self.shared.residency.alloc(&self.zone, shape.stride, shape.data.len()) {
+            Ok(held) => Ok(Slot::new(self, held)),
+            Err(error) => Err(self.refused(error)),
+        }
+    }
+
+    /// A refusal in the words of who asks for a slot.
+    #[cold]
+    fn refused(&self, error: AllocError) -> AllocError {
+        match is_scarce(&error) {
+            true => AllocError::AllHeld { count: self.count(), slot_bytes: self.slot_bytes() as u64 },
+            false => error,
+        }
+    }
+
+    /// Bytes of a slot.
+    #[must_use]
+    pub fn slot_bytes(&self) -> usize {
+        self.shape().data.len()
+    }
+
+    /// How many slots there are, held or not.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.zone.range().len() as u64 / self.shape().stride
+    }
+
+    /// The number of the slot that has `address`, its guard included, if it is held, or was dropped and not cleared yet.
+    /// No lock, no write.
+    #[must_use]
+    pub fn locate(&self, address: u64) -> Option<u64> {
+        let offset = address.checked_sub(self.shared.mapping().address(0))?;
+        let position = self.zone.position(usize::try_from(offset).ok()?)?;
+        Some(self.zone.space.locate(position)?.first() / self.shape().stride)
+    }
+}
+
+impl Drop for Slots<'_> {
+    fn drop(&mut self) {
+        close(self.shared, &self.zone, self.lent.clone());
+    }
+}
+
+impl fmt::Debug for Slots<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slots")
+            .field("name", &self.zone.name)
+            .field("shape", self.shape())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A slot that somebody holds: bytes to read and write. What lies behind them faults. A forgotten slot (`mem::forget`) is
+/// leaked until its pool is dropped.
+///
+/// Who writes through [`Slot::as_ptr`] leaves only initialized bytes.
+pub struct Slot<'a> {
+    pool: &'a Slots<'a>,
+    pages: Pages,
+    position: u64,
+    slab: Option<SlabName>,
+    /// Bytes from the start that may have been written.
+    used_bytes: usize,
+}
+
+impl<'a> Slot<'a> {
+    #[inline]
+    fn new(pool: &'a Slots<'a>, held: Held) -> Self {
+        let Held { pages, position, slab, used_bytes, .. } = held;
+        Self { pool, pages, position, slab, used_bytes }
+    }
+}
+
+impl Slot<'_> {
+    /// The first byte.
+    #[inline]
+    #[must_use]
+    pub fn as_ptr(&self) -> NonNull<u8> {
+        self.pages.start()
+    }
+
+    /// Bytes of its guard.
+    pub(crate) fn guard_bytes(&self) -> usize {
+        self.pool.shape().guard.len()
+    }
+
+    /// Says that only the first `bytes` were written, so no more is looked through and cleared when the slot is dropped. If that is
+    /// wrong, a later holder of the slot finds what was written behind them.
+    ///
+    /// Cost: constant.
+    pub fn used(&mut self, bytes: usize) {
+        let pages = whole_pages(bytes).unwrap_or(usize::MAX);
+        self.used_bytes = pages.min(self.pages.len());
+    }
+
+    /// Its number in the pool, from 0 to [`Slots::count`].
+    ///
+    /// Cost: constant.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.position / self.pool.shape().stride
+    }
+}
+
+impl Drop for Slot<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
+        let (position, slab, used_bytes) = (self.position, self.slab, self.used_bytes);
+        if !shape.waits && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {
+            return;
+        }
+        let pages = std::mem::replace(&mut self.pages, Pages::none());
+        let held = Held { pages, position, slot_bytes: shape.stride, used_bytes, is_resident: true, slab };
+        if shape.waits {
+            shared.take_back_dropped(zone, held);
+        } else {
+            shared.residency.take_back(zone, held, shape.kept as u64);
+        }
+    }
+}
+
+impl Deref for Slot<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        self.pages.bytes()
+    }
+}
+
+impl DerefMut for Slot<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.pages.bytes_mut()
+    }
+}
+
+impl fmt::Debug for Slot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Slot");
+        shown.field("number", &self.number()).field("address", &self.as_ptr()).finish_non_exhaustive()
+    }
+}
+
+/// Ends a pool whose slots were dropped or forgotten: its pages, guards and addresses go back. If a call fails, they
+/// stay taken until the system takes the memory back.
+fn close(shared: &Scrub, zone: &Arc<Zone>, lent: Range<usize>) {
+    let (residency, zones) = (&shared.residency, shared.zones());
+    residency.end_quarantine(zone);
+    // What is refused is counted, and goes with the pool.
+    let _ = residency.release_dropped(zone);
+    zones.close(zone);
+    // Who has free slots in hand is waited for. Nobody begins to any more.
+    *zone.hold_alone() = false;
+    residency.resident.sub(zone.counted_bytes(zone.space.stats().warm_bytes));
+    zones.end_lending(lent, Use::Pool, zone.end(&zones.mapping).is_ok());
+}

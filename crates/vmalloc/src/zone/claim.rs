@@ -1,0 +1,53 @@
+//! Free blocks that a purge holds while it gives their pages back.
+
+use super::Zone;
+use crate::mapping::Mapping;
+use freehold_kva::pooled::Batch;
+use freehold_sys::SysError;
+use freehold_units::OutOfMemory;
+
+/// Blocks that a purge holds. Dropped, they are free and resident as before.
+#[derive(Debug)]
+pub(crate) struct Claimed<'a> {
+    zone: &'a Zone,
+    batch: Batch<'a>,
+}
+
+impl Zone {
+    /// Claims free blocks that count as `counted_bytes` or more, to give their pages back.
+    pub(crate) fn claim(&self, counted_bytes: u64) -> Result<Claimed<'_>, OutOfMemory> {
+        let bytes = self.shape.as_ref().map_or(counted_bytes, |shape| shape.address_bytes(counted_bytes));
+        Ok(Claimed { zone: self, batch: self.space.take_warm(bytes)? })
+    }
+}
+
+impl Claimed<'_> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.batch.is_empty()
+    }
+
+    /// What its blocks count as.
+    pub(crate) fn counted_bytes(&self) -> u64 {
+        self.zone.counted_bytes(u64::try_from(self.batch.bytes().0).unwrap_or(u64::MAX))
+    }
+
+    /// Gives the pages of all blocks back, neighbours at once. If a call fails, all are resident as before.
+    pub(crate) fn decommit(self, mapping: &Mapping) -> Result<(), SysError> {
+        let mut spans = self.batch.spans().peekable();
+        while let Some(mut span) = spans.next() {
+            while let Some(next) = spans.next_if(|next| span.touches(*next)) {
+                span = span.hull(next);
+            }
+            let start = self.zone.offset(span.first());
+            let len = span.size_saturating() as usize;
+            // SAFETY:
+            // - The batch holds the blocks until it is given back or dropped.
+            // - What is resident is committed. Guards between them stay guards.
+            let mut pages = unsafe { mapping.pages(start..start + len) };
+            mapping.decommit(&mut pages, 0..len)?;
+        }
+        drop(spans);
+        self.zone.space.give_back(self.batch);
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! The zone layer: which addresses are whose.
+//!
+//! ```text
+//!   mapping   | slab | slab | large block | slab |  free ............  | vector | a pool of stacks | a pool of slots |
+//!               the zone of blocks: lowest first                          lent by it, highest first; pools are zones
+//! ```
+//!
+//! # Contract
+//! - A zone is a range of the mapping with a pooled space of its own. What it hands out is committed and guarded: [`Held`].
+//! - [`Zones`] has all zones, and says which one serves a length; [`Lending`] has the addresses of pools and vectors.
+//! - The layer knows which pieces are free, and whether they may have memory; not how much may.
+//!
+//! # Invariants
+//! V1: pages are used by who holds their block, and by nobody else; a purge holds what it has claimed. V2: what is free and
+//! decommitted is zero: it was never written to, or a call that succeeded gave its pages back while it was held. V5: what is
+//! held is committed, all of its slot.
+
+mod claim;
+mod guards;
+mod lending;
+mod shape;
+mod sizes;
+mod zones;
+
+use crate::error::AllocError;
+use crate::lock::{lock, read, write};
+use crate::mapping::{Mapping, Pages};
+use freehold_kva::pooled::{Memory, SlabName};
+use freehold_kva::{LayoutError, PooledSpace, Request};
+use freehold_sys::SysError;
+use freehold_sys::fork::Held as Guarded;
+use freehold_units::{Align, Broken, Span, check};
+use guards::Guards;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+pub(crate) use lending::{Lending, Use};
+pub(crate) use shape::Shape;
+pub(crate) use zones::Zones;
+
+/// What a pool commits at a time beyond what is needed, where not all is committed.
+const AMPLE_BYTES: usize = 4 << 20;
+
+/// A block that was taken and not handed out yet.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// All of it, in use from the start.
+    pub(crate) pages: Pages,
+    /// Where it is in the zone's space.
+    pub(crate) position: u64,
+    /// Bytes of the slot or extent.
+    pub(crate) slot_bytes: u64,
+    /// Bytes from the start that its holder may have written.
+    pub(crate) used_bytes: usize,
+    /// Whether its pages may be other than zero.
+    pub(crate) is_resident: bool,
+    /// The slab that it is a slot of. `None` of an extent, whose addresses have to be given back before they are used again.
+    pub(crate) slab: Option<SlabName>,
+}
+
+/// Blocks that were freed and are not free yet.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Slots that were dropped and wait to be cleared. Each counts as resident with all its pages.
+    dropped: Mutex<Vec<Held>>,
+    /// Blocks in the quarantine of the debug mode, in the order of their frees.
+    quarantined: Mutex<VecDeque<Quarantined>>,
+}
+
+/// A block in the quarantine. It is held, guarded and decommitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quarantined {
+    pub(crate) position: u64,
+    pub(crate) bytes: u64,
+    /// Bytes that had been freed when it was.
+    pub(crate) freed_at: u64,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Zone {
+    pub(crate) name: String,
+    /// The position in `space` of its first byte.
+    first: u64,
+    pub(crate) space: PooledSpace,
+    /// Its bytes in the mapping.
+    range: Range<usize>,
+    /// What its slots are like, if it is a pool.
+    pub(crate) shape: Option<Shape>,
+    guards: Guards,
+    waiting: Waiting,
+    /// Read-locked by threads that clear or decommit free blocks; write-locked to exclude all of them. `false` after the zone is
+    /// closed.
+    open: RwLock<bool>,
+}
+
+impl Zone {
+    /// A zone of that range. In its space the first byte is at `first`.
+    pub(crate) fn new(
+        name: &str,
+        range: Range<usize>,
+        first: u64,
+        granule: Align,
+        shape: Option<Shape>,
+    ) -> Result<Self, LayoutError> {
+        let span = Span::from_size(first, range.len() as u64).ok_or(LayoutError::Empty)?;
+        let guarded = shape.as_ref().filter(|shape| !shape.guard.is_empty());
+        let slots = guarded.map_or(0, |shape| range.len() as u64 / shape.stride);
+        Ok(Self {
+            name: name.to_owned(),
+            first,
+            space: PooledSpace::for_memory(span, granule)?,
+            range,
+            shape,
+            guards: Guards::new(slots)?,
+            waiting: Waiting::default(),
+            open: RwLock::new(true),
+        })
+    }
+
+    /// Its bytes in the mapping.
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// Keeps the range the zone's while free blocks are in hand. Says whether it is.
+    pub(crate) fn hold_open(&self) -> Guarded<RwLockReadGuard<'_, bool>> {
+        read(&self.open)
+    }
+
+    /// Waits until nobody has free blocks in hand, and keeps it so.
+    pub(crate) fn hold_alone(&self) -> Guarded<RwLockWriteGuard<'_, bool>> {
+        write(&self.open)
+    }
+
+    /// The bytes of the mapping at a position.
+    #[inline]
+    pub(crate) fn offset(&self, position: u64) -> usize {
+        self.range.start + (position - self.first) as usize
+    }
+
+    /// The position of a byte of the mapping; `None` if it is not of the zone.
+    pub(crate) fn position(&self, offset: usize) -> Option<u64> {
+        self.range.contains(&offset).then(|| self.first + (offset - self.range.start) as u64)
+    }
+
+    /// What free blocks of `bytes` count as. Blocks are slots of their stride in a pool.
+    pub(crate) fn counted_bytes(&self, bytes: u64) -> u64 {
+        self.shape.as_ref().map_or(bytes, |shape| shape.counted_bytes(bytes))
+    }
+
+    /// What a free block of `slot_bytes` counts as: in a pool, one slot.
+    #[inline]
+    pub(crate) fn counted_slot(&self, slot_bytes: u64) -> u64 {
+        self.shape.as_ref().map_or(slot_bytes, |shape| shape.kept as u64)
+    }
+
+    /// The slots that were dropped and wait to be cleared.
+    pub(crate) fn dropped(&self) -> Guarded<MutexGuard<'_, Vec<Held>>> {
+        lock(&self.waiting.dropped)
+    }
+
+    /// The blocks in the quarantine.
+    pub(crate) fn quarantined(&self) -> Guarded<MutexGuard<'_, VecDeque<Quarantined>>> {
+        lock(&self.waiting.quarantined)
+    }
+
+    /// What the slots that wait to be cleared count as.
+    pub(crate) fn dropped_bytes(&self) -> u64 {
+        self.dropped().iter().map(|held| held.pages.len() as u64).sum()
+    }
+
+    /// Takes a block of which `len` bytes will be used, up to what is asked for.
+    #[inline]
+    pub(crate) fn alloc(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Result<Held, AllocError> {
+        let memory = self.space.alloc_memory(size_bytes)?;
+        self.hold(mapping, memory, len)
+    }
+
+    /// As [`Zone::alloc`], where the request says.
+    pub(crate) fn alloc_request(
+        &self,
+        mapping: &Mapping,
+        request: &Request,
+        len: usize,
+    ) -> Result<Held, AllocError> {
+        let memory = self.space.alloc_memory_request(request)?;
+        self.hold(mapping, memory, len)
+    }
+
+    #[inline]
+    fn hold(&self, mapping: &Mapping, memory: Memory, len: usize) -> Result<Held, AllocError> {
+        let (position, slot_bytes) = (memory.span.first(), memory.span.size_saturating());
+        let start = self.offset(position) + self.shape.as_ref().map_or(0, |shape| shape.data.start);
+        // What is resident was handed out before, and prepared then: all of it, for whoever uses more of it than its first
+        // holder.
+        if !memory.is_warm {
+            self.prepare(mapping, memory.span)?;
+        }
+        // SAFETY:
+        // - The block was just taken from the space, which hands out a place once until it is free again.
+        // - It is committed, and the zone is of the mapping.
+        let pages = unsafe { mapping.pages(start..start + len) };
+        Ok(Held {
+            pages,
+            position,
+            slot_bytes,
+            used_bytes: len,
+            is_resident: memory.is_warm,
+            slab: memory.slab,
+        })
+    }
+
+    /// A free block for `size_bytes` that needs no call that could be refused: committed, with its guard.
+    pub(crate) fn alloc_ready(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Option<Held> {
+        let is_ready = |slot: Span| {
+            let start = self.offset(slot.first());
+            let number = self.shape.as_ref().map_or(0, |shape| (slot.first() - self.first) / shape.stride);
+            let is_guarded = self.shape.as_ref().is_none_or(|shape| shape.guard.is_empty());
+            (is_guarded || self.guards.has(number))
+                && mapping.is_committed(&(start..start + slot.size_saturating() as usize))
+        };
+        let memory = self.space.alloc_ready(size_bytes, is_ready)?;
+        self.hold(mapping, memory, len).ok()
+    }
+
+    /// Takes a large block that was freed and may still have its pages.
+    pub(crate) fn alloc_again(&self, mapping: &Mapping, name: SlabName, len: usize) -> Option<Held> {
+        self.hold(mapping, self.space.alloc_extent_again(name)?, len).ok()
+    }
+
+    /// Makes a block usable, all of its slot, with its guard. If it cannot be, it is free again.
+    #[cold]
+    fn prepare(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
+        self.make_usable(mapping, slot).inspect_err(|_| self.free_decommitted(slot.first()))
+    }
+
+    fn make_usable(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
+        let start = self.offset(slot.first());
+        let end = start + slot.size_saturating() as usize;
+        // What follows in a pool is the pool's.
+        let ample = self.shape.as_ref().map_or(end, |_| self.range.end.min(end + AMPLE_BYTES));
+        mapping.commit(&(start..end), ample)?;
+        let Some(shape) = self.shape.as_ref().filter(|shape| !shape.guard.is_empty()) else {
+            return Ok(());
+        };
+        let number = (slot.first() - self.first) / shape.stride;
+        if !self.guards.has(number) {
+            // SAFETY: the guard is the slot's, which the caller has just taken, and is committed.
+            let mut guard = unsafe { mapping.pages(start + shape.guard.start..start + shape.guard.end) };
+            mapping.guard(&mut guard)?;
+            self.guards.set(number);
+        }
+        Ok(())
+    }
+
+    /// All pages that the block's slot may have, more than are in use.
+    pub(crate) fn all_pages(&self, mapping: &Mapping, held: Held) -> Pages {
+        if self.shape.is_some() {
+            return held.pages;
+        }
+        let start = self.offset(held.position);
+        // SAFETY: the slot is the holder's, who gives its pages up. What is not committed is not touched, only given back.
+        unsafe { mapping.pages(start..start + held.slot_bytes as usize) }
+    }
+
+    /// Frees a block that may have pages.
+    #[inline]
+    pub(crate) fn free_resident(&self, position: u64, slab: Option<SlabName>) {
+        let freed = match slab {
+            Some(slab) => self.space.free_slot(position, slab),
+            None => self.space.free(position),
+        };
+        freed.expect("V1: what is held is freed once");
+    }
+
+    /// Frees a block that has no pages (V2).
+    pub(crate) fn free_decommitted(&self, position: u64) {
+        self.space.free_cold(position).expect("V1: what is held is freed once");
+    }
+
+    /// Checks what the space does not know: V4 and V5.
+    pub(crate) fn validate(&self, mapping: &Mapping) -> Result<(), Broken> {
+        self.space.validate()?;
+        let (held, committed) = (self.space.stats().held_bytes, mapping.committed_bytes(&self.range) as u64);
+        check(held <= committed, "V5", "what is held is committed", committed)?;
+        let guarded = self.guards.count();
+        let made = guarded == 0 || mapping.guards().is_some();
+        check(made, "V4", "guards that were installed are of a kind", guarded)
+    }
+
+    /// Gives back all pages and guards of a pool of which nothing is held or claimed.
+    pub(crate) fn end(&self, mapping: &Mapping) -> Result<(), SysError> {
+        // SAFETY: nobody holds a part of the range.
+        unsafe { mapping.reset(&self.range) }
+    }
+}

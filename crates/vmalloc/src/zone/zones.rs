@@ -1,0 +1,117 @@
+//! All zones of a mapping.
+
+use super::sizes::Sizes;
+use super::{Lending, Use, Zone};
+use crate::builder::{Builder, Commit, MIN_RESERVE};
+use crate::error::{BuildError, PoolError};
+use crate::lock::lock;
+use crate::mapping::Mapping;
+use freehold_kva::{self as kva, LayoutError, Request};
+use freehold_sys::machine::{self, Overcommit};
+use freehold_sys::page_bytes;
+use freehold_units::{Align, OutOfMemory, Span};
+use std::ffi::CString;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Zones {
+    pub(crate) mapping: Mapping,
+    pub(crate) sizes: Sizes,
+    blocks: Arc<Zone>,
+    pools: Mutex<Vec<Arc<Zone>>>,
+    pub(crate) lending: Lending,
+    /// Whether mappings have names.
+    pub(crate) named: bool,
+}
+
+impl Zones {
+    pub(crate) fn new(asked: &Builder) -> Result<Self, BuildError> {
+        let len = asked.reserve_bytes.next_multiple_of(MIN_RESERVE);
+        let strictly = || match machine::overcommit() {
+            Some(Overcommit::Never) => Commit::Strict,
+            _ => Commit::Lazy,
+        };
+        let mapping = Mapping::new(len, asked.commit.unwrap_or_else(strictly), asked.is_locked)?;
+        // Blocks are found by their addresses.
+        let granule = Align::new(page_bytes() as u64).ok_or(LayoutError::Empty)?;
+        let blocks = Zone::new("freehold blocks", 0..len, mapping.address(0), granule, None)?;
+        let named = name(&mapping, &blocks);
+        Ok(Self {
+            sizes: Sizes::new(page_bytes()),
+            blocks: Arc::new(blocks),
+            pools: Mutex::new(Vec::new()),
+            lending: Lending::default(),
+            named,
+            mapping,
+        })
+    }
+
+    pub(crate) fn addresses(&self) -> Span {
+        let span = Span::from_size(self.mapping.address(0), self.mapping.len() as u64);
+        span.expect("V1: a mapping has addresses")
+    }
+
+    /// The zone of blocks.
+    #[inline]
+    pub(crate) fn blocks(&self) -> &Arc<Zone> {
+        &self.blocks
+    }
+
+    /// The held block that has an address.
+    pub(crate) fn locate(&self, address: u64) -> Option<Span> {
+        self.blocks.space.locate(address)
+    }
+
+    /// Takes addresses for a pool or a vector.
+    pub(crate) fn lend(&self, request: &Request, by: Use) -> Result<Range<usize>, kva::AllocError> {
+        self.lending.take(&self.blocks, &self.mapping, request, by)
+    }
+
+    /// Returns lent addresses whose pages are gone, or keeps them until the system takes these back.
+    pub(crate) fn end_lending(&self, range: Range<usize>, by: Use, is_reset: bool) {
+        if !is_reset {
+            self.mapping.count_refused();
+        }
+        self.lending.end(&self.blocks, range, by, is_reset);
+    }
+
+    /// Tries once more to give back what dropped pools and vectors left. Returns how many bytes of addresses came free.
+    pub(crate) fn retry_pending(&self) -> u64 {
+        self.lending.retry(&self.blocks, &self.mapping)
+    }
+
+    /// Opens a pool's zone.
+    pub(crate) fn open(&self, zone: Zone) -> Result<Arc<Zone>, PoolError> {
+        name(&self.mapping, &zone);
+        let zone = Arc::new(zone);
+        let mut pools = lock(&self.pools);
+        pools.try_reserve(1).map_err(OutOfMemory::from)?;
+        pools.push(Arc::clone(&zone));
+        Ok(zone)
+    }
+
+    /// Takes a pool's zone off the list. Nobody begins to purge it any more.
+    pub(crate) fn close(&self, zone: &Arc<Zone>) {
+        lock(&self.pools).retain(|other| !Arc::ptr_eq(other, zone));
+    }
+
+    /// The zone at a position in the list of all: blocks, then pools.
+    fn at(&self, number: usize) -> Option<Arc<Zone>> {
+        match number {
+            0 => Some(Arc::clone(&self.blocks)),
+            _ => lock(&self.pools).get(number - 1).cloned(),
+        }
+    }
+
+    /// All zones. No lock is held between two of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Arc<Zone>> {
+        (0..).map_while(|number| self.at(number))
+    }
+}
+
+/// Names a zone's mapping, where the kernel has names.
+fn name(mapping: &Mapping, zone: &Zone) -> bool {
+    CString::new(zone.name.as_str()).is_ok_and(|name| mapping.name(zone.range(), &name))
+}
