@@ -23,6 +23,7 @@ pub struct SlotLayout {
     pub(super) count: Option<u64>,
     zero: Zero,
     name: String,
+    align_bytes: usize,
     guard_below: bool,
 }
 
@@ -37,6 +38,7 @@ impl SlotLayout {
             count: None,
             zero: Zero::Yes,
             name: "freehold slots".to_owned(),
+            align_bytes: page_bytes(),
             guard_below: false,
         }
     }
@@ -50,6 +52,14 @@ impl SlotLayout {
     /// What was touched beyond goes back to the system, many slots at a time after they were dropped.
     pub fn keep_resident(self, keep_resident_bytes: usize) -> Self {
         Self { keep_resident_bytes, ..self }
+    }
+
+    /// What the address of each slot is a multiple of, a page if this is not called: a power of two up to the size of a slot. The
+    /// distance of slots grows to a multiple of it, which for slots of its size and no guard it is.
+    ///
+    /// Without it, slots are aligned to the largest power of two that divides their distance, up to 64 KiB. Cost: constant.
+    pub fn align(self, align_bytes: usize) -> Self {
+        Self { align_bytes, ..self }
     }
 
     /// How many slots there are, rounded up to a multiple of 32.
@@ -66,6 +76,12 @@ impl SlotLayout {
     /// one of ``[]\$` `` or what is not printed, is not shown there.
     pub fn name(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
+    }
+
+    /// What the first slot starts at a multiple of, and how far behind.
+    pub(super) fn start(&self) -> (usize, usize) {
+        let align = self.align_bytes.max(TABLE_BYTES);
+        (align, if self.align_bytes > OFF_TABLE_BYTES { 0 } else { OFF_TABLE_BYTES })
     }
 
     /// The name of the mapping.
@@ -92,6 +108,15 @@ impl SlotLayout {
         let pages = needed / page_bytes();
         let shift = if pages > 8 { (pages - 1).ilog2() - 2 } else { 0 };
         let granule = page_bytes() << shift;
+        let is_align = self.align_bytes.is_power_of_two() && self.align_bytes <= data.max(page_bytes());
+        if !is_align {
+            return Err(PoolError::Alignment {
+                align_bytes: self.align_bytes as u64,
+                slot_bytes: data as u64,
+            });
+        }
+        // A slot of more granules than eight is refused above.
+        let granule = granule.max(self.align_bytes);
         let stride = needed.next_multiple_of(granule);
         let (data, guard) = if self.guard_below {
             (stride - data..stride, stride - data - guard..stride - data)

@@ -27,21 +27,19 @@ use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use layout::SLAB_SLOTS;
 pub use layout::SlotLayout;
-use layout::{OFF_TABLE_BYTES, SLAB_SLOTS, TABLE_BYTES};
-
-/// Bytes of addresses for a pool of `len`.
-pub(crate) fn carved_bytes(len: usize) -> usize {
-    (len + OFF_TABLE_BYTES).next_multiple_of(OFF_TABLE_BYTES)
-}
 
 impl VirtualMemory {
     /// Makes a pool of slots, with a mapping of its own. It lives as long as this, and gives its memory and addresses back when
     /// dropped.
     ///
     /// # Errors
-    /// [`PoolError::Empty`], [`PoolError::TooLarge`]; [`PoolError::Addresses`] if the reservation has no room for the pool;
+    /// [`PoolError::Empty`], [`PoolError::TooLarge`], [`PoolError::Alignment`]; [`PoolError::Addresses`] if the reservation has no room for the pool;
     /// [`PoolError::OutOfMemory`].
+    ///
+    /// # Cost
+    /// A lock and O(log n) for the addresses, a system call for the name, and a bit for each slot.
     pub fn slots(&self, layout: &SlotLayout) -> Result<Slots<'_>, PoolError> {
         let (shape, granule) = layout.shape()?;
         let shared = &*self.shared;
@@ -51,14 +49,15 @@ impl VirtualMemory {
         let len = count.and_then(|count| count.checked_mul(shape.stride));
         let len = len.filter(|&len| len > 0 && len <= shared.mapping().len() as u64);
         let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
-        let request = Request::new(carved_bytes(len) as u64);
-        let carved = shared.residency.lend(&request.align_bytes(TABLE_BYTES as u64), Use::Pool)?;
-        let range = carved.start + OFF_TABLE_BYTES..carved.start + OFF_TABLE_BYTES + len;
+        let (align_bytes, behind) = layout.start();
+        let request = Request::new((len + behind) as u64).align_bytes(align_bytes as u64);
+        let lent = shared.residency.lend(&request, Use::Pool)?;
+        let range = lent.start + behind..lent.start + behind + len;
         let zone = Zone::new(layout.shown_name(), range, 0, granule, Some(shape));
         match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
-            Ok(zone) => Ok(Slots { shared, zone, lent: carved }),
+            Ok(zone) => Ok(Slots { shared, zone, lent }),
             Err(error) => {
-                shared.zones().end_lending(carved, Use::Pool, true);
+                shared.zones().end_lending(lent, Use::Pool, true);
                 Err(error)
             }
         }
@@ -77,6 +76,12 @@ impl Slots<'_> {
     #[inline]
     pub(crate) fn shape(&self) -> &Shape {
         self.zone.shape.as_ref().expect("V3: a pool has slots")
+    }
+
+    /// Where the slot that starts at an address is in the zone's space.
+    pub(crate) fn position_of(&self, address: u64) -> Option<u64> {
+        let offset = address.checked_sub(self.shared.mapping().address(self.shape().data.start))?;
+        self.zone.position(usize::try_from(offset).ok()?)
     }
 
     /// Hands out a slot. Dropped, it goes back to the pool.
@@ -116,12 +121,16 @@ impl Slots<'_> {
     }
 
     /// Bytes of a slot.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn slot_bytes(&self) -> usize {
         self.shape().data.len()
     }
 
     /// How many slots there are, held or not.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.zone.range().len() as u64 / self.shape().stride
@@ -129,6 +138,8 @@ impl Slots<'_> {
 
     /// The number of the slot that has `address`, its guard included, if it is held, or was dropped and not cleared yet.
     /// No lock, no write.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn locate(&self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.shared.mapping().address(0))?;
@@ -173,8 +184,26 @@ impl<'a> Slot<'a> {
     }
 }
 
+impl<'a> Slot<'a> {
+    /// A held slot at a position.
+    pub(crate) fn from_parts(pool: &'a Slots<'a>, pages: Pages, position: u64) -> Self {
+        let (slab, used_bytes) = (pool.zone.space.slab_name(position), pages.len());
+        Self { pool, pages, position, slab, used_bytes }
+    }
+
+    pub(crate) fn shared(&self) -> &'a Scrub {
+        self.pool.shared
+    }
+
+    pub(crate) fn pages_mut(&mut self) -> &mut Pages {
+        &mut self.pages
+    }
+}
+
 impl Slot<'_> {
     /// The first byte.
+    ///
+    /// Cost: constant.
     #[inline]
     #[must_use]
     pub fn as_ptr(&self) -> NonNull<u8> {
