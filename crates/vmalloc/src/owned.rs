@@ -7,6 +7,7 @@ use crate::error::{AllocError, PoolError};
 use crate::memory::{VirtualMemory, Zero};
 use crate::slots::{Slot, SlotLayout, Slots};
 use crate::stack::{Stack, StackLayout, StackPool};
+use freehold_sys::SysError;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -138,6 +139,17 @@ impl OwnedSlot {
     /// See [`Slot::used`]. Cost: constant.
     pub fn used(&mut self, bytes: usize) {
         self.0.value.used(bytes);
+    }
+
+    /// See [`Slot::set_accessible`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there.
+    pub fn set_accessible(&mut self, bytes: usize) -> Result<(), SysError> {
+        self.0.value.set_accessible(bytes)
     }
 
     /// The pool that it is from. Cost: an atomic addition.

@@ -25,6 +25,7 @@ pub struct SlotLayout {
     name: String,
     align_bytes: usize,
     guard_below: bool,
+    pub(super) accessible_bytes: usize,
 }
 
 impl SlotLayout {
@@ -40,6 +41,7 @@ impl SlotLayout {
             name: "freehold slots".to_owned(),
             align_bytes: page_bytes(),
             guard_below: false,
+            accessible_bytes: usize::MAX,
         }
     }
 
@@ -52,6 +54,13 @@ impl SlotLayout {
     /// What was touched beyond goes back to the system, many slots at a time after they were dropped.
     pub fn keep_resident(self, keep_resident_bytes: usize) -> Self {
         Self { keep_resident_bytes, ..self }
+    }
+
+    /// How many of the first bytes of a slot are accessible when it is handed out, all if this is not called; what lies behind
+    /// faults. See [`Slot::set_accessible`](crate::Slot::set_accessible). Cost: constant; with it, two system calls for each slot
+    /// that is handed out and dropped.
+    pub fn accessible(self, accessible_bytes: usize) -> Self {
+        Self { accessible_bytes, ..self }
     }
 
     /// What the address of each slot is a multiple of, a page if this is not called: a power of two up to the size of a slot. The

@@ -12,6 +12,8 @@
 //! V3: in a pool that zeroes, free slots are zero; those that were dropped are held until they are cleared. V4: a slot's guard
 //! is installed once, before the slot is first handed out, and stays while the pool does.
 
+#[allow(unsafe_code, reason = "the pages of a slot become more and fewer")]
+mod accessible;
 mod layout;
 
 use crate::error::{AllocError, PoolError};
@@ -55,7 +57,7 @@ impl VirtualMemory {
         let range = lent.start + behind..lent.start + behind + len;
         let zone = Zone::new(layout.shown_name(), range, 0, granule, Some(shape));
         match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
-            Ok(zone) => Ok(Slots { shared, zone, lent }),
+            Ok(zone) => Ok(Slots { shared, zone, lent, accessible_bytes: layout.accessible_bytes }),
             Err(error) => {
                 shared.zones().end_lending(lent, Use::Pool, true);
                 Err(error)
@@ -70,6 +72,8 @@ pub struct Slots<'a> {
     pub(crate) shared: &'a Scrub,
     pub(crate) zone: Arc<Zone>,
     lent: Range<usize>,
+    /// Bytes of each slot that are accessible when it is handed out.
+    accessible_bytes: usize,
 }
 
 impl Slots<'_> {
@@ -96,7 +100,9 @@ impl Slots<'_> {
     #[inline]
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
         let shape = self.shape();
-        if let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape) {
+        if self.accessible_bytes == usize::MAX
+            && let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape)
+        {
             let used_bytes = shape.data.len();
             return Ok(Slot { pool: self, pages, position, slab: Some(slab), used_bytes });
         }
@@ -106,7 +112,7 @@ impl Slots<'_> {
     #[inline(never)]
     fn get_slow(&self, shape: &Shape) -> Result<Slot<'_>, AllocError> {
         match self.shared.residency.alloc(&self.zone, shape.stride, shape.data.len()) {
-            Ok(held) => Ok(Slot::new(self, held)),
+            Ok(held) => self.narrowed(Slot::new(self, held)),
             Err(error) => Err(self.refused(error)),
         }
     }
@@ -236,6 +242,9 @@ impl Slot<'_> {
 impl Drop for Slot<'_> {
     #[inline]
     fn drop(&mut self) {
+        if self.pages.len() < self.pool.slot_bytes() && !self.open_all() {
+            return;
+        }
         let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
         let (position, slab, used_bytes) = (self.position, self.slab, self.used_bytes);
         if !shape.waits && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {
