@@ -14,40 +14,48 @@ pub(super) const TABLE_BYTES: usize = 2 << 20;
 pub(super) const OFF_TABLE_BYTES: usize = 64 << 10;
 
 /// What the slots of a pool are like. Sizes are rounded up to whole pages.
+///
+/// Cost: constant unless a method says otherwise.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SlotLayout {
     size_bytes: usize,
-    guard_bytes: usize,
+    guard: Guarding,
     keep_resident_bytes: usize,
     pub(super) count: Option<u64>,
     zero: Zero,
     name: String,
     align_bytes: usize,
-    guard_below: bool,
     pub(super) accessible_bytes: usize,
+}
+
+/// The guard of a slot.
+#[derive(Clone, Copy, Debug)]
+struct Guarding {
+    bytes: usize,
+    /// Below the slot, as stacks have it.
+    is_below: bool,
 }
 
 impl SlotLayout {
     /// Slots of that size, zero when handed out, with a guard of one page behind each; as many as fit into an eighth of the
-    /// reservation.
+    /// reservation. Cost: constant.
     pub fn new(size_bytes: usize) -> Self {
         Self {
             size_bytes,
-            guard_bytes: page_bytes(),
+            guard: Guarding { bytes: page_bytes(), is_below: false },
             keep_resident_bytes: usize::MAX,
             count: None,
             zero: Zero::Yes,
             name: "freehold slots".to_owned(),
             align_bytes: page_bytes(),
-            guard_below: false,
             accessible_bytes: usize::MAX,
         }
     }
 
     /// Bytes behind each slot that fault; 0 for none.
     pub fn guard(self, guard_bytes: usize) -> Self {
-        Self { guard_bytes, ..self }
+        Self { guard: Guarding { bytes: guard_bytes, ..self.guard }, ..self }
     }
 
     /// How many of the first bytes of a free slot may keep their pages, all if this is not called; a free slot counts with as many.
@@ -100,7 +108,8 @@ impl SlotLayout {
 
     /// Stacks: the guard is below, slots keep their highest bytes, and hold what their last user left.
     pub(crate) fn stacks(usable_bytes: usize) -> Self {
-        let layout = Self { guard_below: true, ..Self::new(usable_bytes) };
+        let guard = Guarding { bytes: page_bytes(), is_below: true };
+        let layout = Self { guard, ..Self::new(usable_bytes) };
         layout.zero(Zero::No).name("freehold stacks")
     }
 
@@ -111,7 +120,7 @@ impl SlotLayout {
             return Err(PoolError::Empty);
         }
         let data = whole_pages(self.size_bytes).ok_or(too_large)?;
-        let guard = whole_pages(self.guard_bytes).ok_or(too_large)?;
+        let guard = whole_pages(self.guard.bytes).ok_or(too_large)?;
         let needed = data.checked_add(guard).filter(|&needed| needed < 1 << 46).ok_or(too_large)?;
         // The sizes of slots in a space: 1 to 8 granules are exact.
         let pages = needed / page_bytes();
@@ -127,7 +136,7 @@ impl SlotLayout {
         // A slot of more granules than eight is refused above.
         let granule = granule.max(self.align_bytes);
         let stride = needed.next_multiple_of(granule);
-        let (data, guard) = if self.guard_below {
+        let (data, guard) = if self.guard.is_below {
             (stride - data..stride, stride - data - guard..stride - data)
         } else {
             (0..data, data..data + guard)
