@@ -26,7 +26,17 @@ impl<'a> Block<'a> {
         Self { shared, pages, slab }
     }
 
+    pub(crate) fn shared(&self) -> &'a Scrub {
+        self.shared
+    }
+
+    pub(crate) fn pages_mut(&mut self) -> &mut Pages {
+        &mut self.pages
+    }
+
     /// The first byte.
+    ///
+    /// Cost: constant.
     #[inline]
     #[must_use]
     pub fn as_ptr(&self) -> NonNull<u8> {
@@ -34,6 +44,8 @@ impl<'a> Block<'a> {
     }
 
     /// The address of the first byte.
+    ///
+    /// Cost: constant.
     #[inline]
     #[must_use]
     pub fn address(&self) -> u64 {

@@ -118,6 +118,13 @@ pub enum PoolError {
         /// Bytes of addresses of a slot, guard included, if they can be said.
         slot_bytes: Option<u64>,
     },
+    /// An alignment that is no power of two, or larger than a slot.
+    Alignment {
+        /// The alignment asked for.
+        align_bytes: u64,
+        /// Bytes of a slot.
+        slot_bytes: u64,
+    },
     /// The addresses are taken.
     Addresses(kva::AllocError),
     /// The system refused addresses, or what makes them usable.
@@ -129,6 +136,8 @@ pub enum PoolError {
 error_messages! { PoolError + OutOfMemory {
     Self::Empty => "a pool needs slots, and a slot needs bytes";
     Self::TooLarge { slot_bytes: Some(bytes) } => "slots of {} do not fit into the reservation", Bytes::from(*bytes);
+    Self::Alignment { align_bytes, slot_bytes } =>
+        "{} is no alignment of slots of {}: a power of two up to their size is", Bytes::from(*align_bytes), Bytes::from(*slot_bytes);
     Self::TooLarge { slot_bytes: None } => "slots of so many bytes do not exist";
     Self::Addresses(error) => "{error}";
     Self::System(error) => "{error}";
@@ -163,8 +172,10 @@ impl From<AllocError> for PoolError {
         match error {
             AllocError::Addresses(error) => Self::Addresses(error),
             AllocError::System(error) => Self::System(error),
-            // What is asked for a slot or a vector alone.
-            AllocError::AllHeld { .. } | AllocError::Alignment { .. } => Self::TooLarge { slot_bytes: None },
+            AllocError::AllHeld { slot_bytes, .. } => Self::TooLarge { slot_bytes: Some(slot_bytes) },
+            AllocError::Alignment { align_bytes, most_bytes } => {
+                Self::Alignment { align_bytes, slot_bytes: most_bytes }
+            }
             AllocError::OutOfMemory => Self::OutOfMemory,
         }
     }

@@ -51,6 +51,10 @@ mod lock;
 mod mapping;
 mod memory;
 pub mod near;
+#[allow(unsafe_code, reason = "handles that own what they borrow from, or are taken apart")]
+mod owned;
+#[allow(unsafe_code, reason = "handles are taken apart and put together")]
+mod raw;
 mod residency;
 mod scrub;
 mod slots;
@@ -69,6 +73,7 @@ pub use error::{AllocError, BuildError, PoolError};
 pub use freehold_kva as kva;
 pub use freehold_sys::{Guard, Reservation, SysError, page_bytes};
 pub use memory::{VirtualMemory, Zero};
+pub use owned::{OwnedBlock, OwnedSlot, OwnedSlots, OwnedStack, OwnedStacks};
 pub use residency::RetainPolicy;
 pub use slots::{Slot, SlotLayout, Slots};
 pub use stack::{Stack, StackLayout, StackPool};

@@ -60,6 +60,13 @@ impl From<SysError> for NearError {
 /// [`NearError::NoPlace`] if there is none; [`NearError::System`] as `/proc/self/maps` cannot be read, or under a limit of
 /// addresses.
 ///
+/// # Cost
+/// Linear in the mappings of the process, which are read.
+///
+/// What the reservation may do with code: [`Reservation::commit`] makes pages readable and writable, also those that were executable;
+/// [`Reservation::make_executable`] and [`Reservation::make_read_only`] take the right to write; [`Reservation::uncommit`] takes all access and
+/// the memory, so that the pages are one mapping with reserved neighbours again.
+///
 /// ```
 /// # #[cfg(all(target_os = "linux", not(miri)))] {
 /// use freehold_vmalloc::near;

@@ -102,18 +102,29 @@ impl<'a> StackPool<'a> {
     ///
     /// # Errors
     /// See [`Slots::get`].
+    ///
+    /// # Cost
+    /// Resident, two atomic exchanges and two additions with its drop.
     #[inline]
     pub fn get(&self) -> Result<Stack<'_>, AllocError> {
         Ok(Stack { slot: self.slots.get()? })
     }
 
+    pub(crate) fn slots(&self) -> &Slots<'a> {
+        &self.slots
+    }
+
     /// How many stacks there are, held or not.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.slots.count()
     }
 
     /// The number of the held stack that has `address`, its guard included: whose a fault was.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn locate(&self, address: u64) -> Option<u64> {
         self.slots.locate(address)
@@ -132,8 +143,16 @@ pub struct Stack<'a> {
     slot: Slot<'a>,
 }
 
+impl<'a> Stack<'a> {
+    pub(crate) fn of(slot: Slot<'a>) -> Self {
+        Self { slot }
+    }
+}
+
 impl Stack<'_> {
     /// Behind its highest byte, at a multiple of a page. Stacks start here and grow down.
+    ///
+    /// Cost: constant.
     #[inline]
     #[must_use]
     pub fn base(&self) -> NonNull<u8> {
@@ -143,6 +162,8 @@ impl Stack<'_> {
     }
 
     /// Its lowest byte. Below is the guard.
+    ///
+    /// Cost: constant.
     #[inline]
     #[must_use]
     pub fn limit(&self) -> NonNull<u8> {
@@ -150,6 +171,8 @@ impl Stack<'_> {
     }
 
     /// The guard's lowest byte.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn guard(&self) -> NonNull<u8> {
         let lowest = self.limit().as_ptr().wrapping_sub(self.slot.guard_bytes());
@@ -157,6 +180,8 @@ impl Stack<'_> {
     }
 
     /// Its number in the pool.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.slot.number()

@@ -58,6 +58,8 @@ unsafe impl<T: Sync> Sync for VmVec<'_, T> {}
 impl<'a, T> VmVec<'a, T> {
     /// A vector for up to `max` elements.
     ///
+    /// Cost: a lock and O(log n) for its addresses.
+    ///
     /// # Errors
     /// [`AllocError::Addresses`] if the reservation has no room for them; [`AllocError::Alignment`] for elements aligned to more than
     /// 4 MiB.
@@ -79,6 +81,8 @@ impl<'a, T> VmVec<'a, T> {
     }
 
     /// The most elements that it can hold.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn max(&self) -> usize {
         self.max
@@ -90,6 +94,8 @@ impl<'a, T> VmVec<'a, T> {
     }
 
     /// Adds an element.
+    ///
+    /// Cost: constant; where not all is committed, a system call for each MiB or quarter.
     ///
     /// # Errors
     /// The element comes back if there is no room for it ([`AllocError::Addresses`]), or its memory cannot be committed.
@@ -105,6 +111,8 @@ impl<'a, T> VmVec<'a, T> {
     }
 
     /// Adds copies of elements, all or none.
+    ///
+    /// Cost: linear in what is added.
     ///
     /// # Errors
     /// As [`VmVec::push`].
@@ -151,7 +159,61 @@ impl<'a, T> VmVec<'a, T> {
         Ok(())
     }
 
+    /// Adds copies of `value`, or drops elements, until there are `len`.
+    ///
+    /// # Errors
+    /// As [`VmVec::push`]; all were added that there was room for.
+    ///
+    /// # Cost
+    /// Linear in what is added or dropped.
+    pub fn resize(&mut self, len: usize, value: T) -> Result<(), AllocError>
+    where
+        T: Clone,
+    {
+        self.truncate(len);
+        while self.len < len {
+            self.push(value.clone()).map_err(|rejected| rejected.cause)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the elements of an iterator.
+    ///
+    /// # Errors
+    /// As [`VmVec::push`]; those before the one that was refused were added.
+    ///
+    /// # Cost
+    /// That of a push for each.
+    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), AllocError> {
+        values.into_iter().try_for_each(|value| self.push(value).map_err(|rejected| rejected.cause))
+    }
+
+    /// Removes the element at an index, and puts the last in its place. `None` if there is none.
+    ///
+    /// Cost: constant.
+    pub fn swap_remove(&mut self, index: usize) -> Option<T> {
+        let last = self.len.checked_sub(1).filter(|&last| index <= last)?;
+        self.swap(index, last);
+        self.pop()
+    }
+
+    /// Keeps the elements that `keeps` says yes to, in their order.
+    ///
+    /// Cost: linear.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&T) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.len {
+            if keeps(&self[at]) {
+                self.swap(kept, at);
+                kept += 1;
+            }
+        }
+        self.truncate(kept);
+    }
+
     /// Removes the last element.
+    ///
+    /// Cost: constant.
     pub fn pop(&mut self) -> Option<T> {
         self.len = self.len.checked_sub(1)?;
         // SAFETY: it was the last of the initialized elements, and no longer counts as one.
@@ -159,6 +221,8 @@ impl<'a, T> VmVec<'a, T> {
     }
 
     /// Drops all elements but the first `len`. Their memory stays; [`VmVec::shrink_to_fit`] gives it back.
+    ///
+    /// Cost: linear in what is dropped.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
             let count = self.len - len;
@@ -169,11 +233,15 @@ impl<'a, T> VmVec<'a, T> {
     }
 
     /// Drops all elements.
+    ///
+    /// Cost: linear.
     pub fn clear(&mut self) {
         self.truncate(0);
     }
 
     /// Gives whole pages behind the last element back to the system.
+    ///
+    /// Cost: a system call.
     ///
     /// # Errors
     /// [`AllocError::System`]; the elements are as they were.
@@ -184,6 +252,28 @@ impl<'a, T> VmVec<'a, T> {
             self.vm.shared.mapping().decommit(&mut self.pages, used..end)?;
             self.touched_bytes = used;
         }
+        Ok(())
+    }
+}
+
+impl VmVec<'_, u8> {
+    /// Adds zeros, or takes bytes off, until there are `len`. Pages that were never written since they were taken or given back
+    /// are zero already, and get no memory.
+    ///
+    /// # Errors
+    /// As [`VmVec::push`]; nothing was changed.
+    ///
+    /// # Cost
+    /// Linear in bytes that were used before.
+    pub fn resize_zeroed(&mut self, len: usize) -> Result<(), AllocError> {
+        self.truncate(len);
+        let (from, touched) = (self.len, self.touched_bytes);
+        self.make_room(len - from)?;
+        // What lies behind was never written (V2).
+        self.pages.zero(from..len.min(touched));
+        self.len = len;
+        // Zeros that nobody wrote are touched once they may be written.
+        self.touched_bytes = self.touched_bytes.max(len);
         Ok(())
     }
 }

@@ -402,3 +402,61 @@ fn stacks_forget_their_deepest_day() {
         }
     }
 }
+
+#[test]
+fn slots_are_aligned_as_asked_for() {
+    let vm = vm();
+    let aligned = |size: usize, align: usize, guard: usize| {
+        let layout = SlotLayout::new(size).align(align).guard(guard).count(32);
+        vm.slots(&layout).map(|pool| {
+            let slots: Vec<_> = (0..3).map(|_| pool.get().unwrap()).collect();
+            assert!(
+                slots.iter().all(|slot| slot.as_ptr().addr().get().is_multiple_of(align)),
+                "{size} {align}"
+            );
+            slots[1].as_ptr().addr().get() - slots[0].as_ptr().addr().get()
+        })
+    };
+    assert_eq!(aligned(MIB, MIB, 0), Ok(MIB));
+    assert_eq!(aligned(64 << 10, 64 << 10, 4096), Ok(128 << 10));
+    assert_eq!(aligned(64 << 10, 4096, 0), Ok(64 << 10));
+    assert_eq!(aligned(9 << 12, 32 << 10, 4096), Ok(64 << 10));
+    assert!(aligned(4096, 1, 0).is_ok());
+    for align in [0, 3, 128 << 10] {
+        let refused = PoolError::Alignment { align_bytes: align as u64, slot_bytes: 64 << 10 };
+        assert_eq!(vm.slots(&SlotLayout::new(64 << 10).align(align)).unwrap_err(), refused);
+    }
+    vm.validate().unwrap();
+}
+
+#[test]
+fn vectors_have_what_vectors_have() {
+    let vm = vm();
+    let mut numbers: VmVec<'_, u32> = VmVec::with_reserve(&vm, 100).unwrap();
+    numbers.extend(0..10).unwrap();
+    numbers.retain(|number| number % 3 != 0);
+    assert_eq!(*numbers, [1, 2, 4, 5, 7, 8]);
+    assert_eq!(
+        (numbers.swap_remove(1), numbers.swap_remove(5), numbers.swap_remove(4)),
+        (Some(2), None, Some(7))
+    );
+    assert_eq!(*numbers, [1, 8, 4, 5]);
+    numbers.resize(6, 9).unwrap();
+    assert_eq!(*numbers, [1, 8, 4, 5, 9, 9]);
+    numbers.resize(1, 0).unwrap();
+    assert!(numbers.resize(101, 3).is_err() && numbers.extend(0..9).is_err());
+    assert_eq!(numbers.len(), 100);
+    let mut bytes: VmVec<'_, u8> = VmVec::with_reserve(&vm, 32 * MIB).unwrap();
+    bytes.extend_from_slice(&[1; 5000]).unwrap();
+    bytes.truncate(100);
+    bytes.resize_zeroed(16 * MIB).unwrap();
+    assert!(bytes[..100].iter().all(|&byte| byte == 1) && is_zero(&bytes[100..MIB]));
+    #[cfg(all(target_os = "linux", not(miri)))]
+    assert!(vm.resident_bytes().unwrap() <= 16 << 10, "growing with zeros touches no page");
+    bytes[9000] = 1;
+    bytes.resize_zeroed(50).unwrap();
+    bytes.resize_zeroed(10_000).unwrap();
+    assert!(is_zero(&bytes[50..]));
+    assert!(bytes.resize_zeroed(33 * MIB).is_err());
+    assert_eq!(bytes.len(), 10_000);
+}

@@ -356,3 +356,46 @@ fn nothing_is_faulted_in_under_mlockall() {
     // Before Linux 5.18 what is locked cannot be given back.
     assert!(locked.resident_bytes() == Ok(0) || locked.stats().mapping.refused > 0);
 }
+
+#[test]
+fn what_is_not_accessible_faults() {
+    alone("slots_fault_behind_what_is_accessible");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn slots_fault_behind_what_is_accessible() {
+    const SLOT: usize = 64 << 10;
+    let vm = VirtualMemory::builder().reserve(64 * MIB).build().unwrap();
+    let pool = vm.slots(&SlotLayout::new(SLOT).count(32).accessible(8192)).unwrap();
+    for round in 0..3 {
+        let mut slots: Vec<_> = (0..32).map(|_| pool.get().unwrap()).collect();
+        for slot in &mut slots {
+            assert!(slot.len() == 8192 && is_zero(slot));
+            slot.fill(1);
+        }
+        let slot = &mut slots[round];
+        let at = |slot: &freehold_vmalloc::Slot<'_>, byte: usize| {
+            slot.as_ptr().as_ptr().wrapping_add(byte).cast_const()
+        };
+        assert!(
+            !faults(at(slot, 8191))
+                && faults(at(slot, 8192))
+                && faults(at(slot, SLOT - 1))
+                && faults(at(slot, SLOT))
+        );
+        slot.set_accessible(20_000).unwrap();
+        assert!(slot.len() == 20_480 && slot[8191] == 1 && is_zero(&slot[8192..]));
+        slot.fill(2);
+        slot.set_accessible(4096).unwrap();
+        assert!(faults(at(slot, 4096)) && slot.len() == 4096 && slot[4095] == 2);
+        slot.set_accessible(usize::MAX).unwrap();
+        assert!(slot.len() == SLOT && is_zero(&slot[4096..]) && faults(at(slot, SLOT)));
+        slot.set_accessible(0).unwrap();
+        assert!(slot.is_empty() && faults(at(slot, 0)));
+    }
+    drop(pool);
+    vm.validate().unwrap();
+    // What was a pool is memory like any other.
+    vm.alloc(48 * MIB, Zero::Yes).unwrap().fill(1);
+}

@@ -44,6 +44,15 @@ impl PooledSpace {
         }
     }
 
+    /// The slab whose slot has `address`, held or not; `None` of an extent. It is what [`Memory::slab`] was.
+    ///
+    /// Cost: the page map.
+    #[must_use]
+    pub fn slab_name(&self, address: u64) -> Option<SlabName> {
+        let name = self.map.name_at(address)?;
+        self.records.at(name.id()).layout().class.is_some().then_some(name)
+    }
+
     /// The extent that starts at `first`, by name, for [`PooledSpace::alloc_extent_again`] after its free.
     ///
     /// Cost: the page map.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates whose operations have bounds.
-const CRATES: [&str; 4] = ["kva", "percpu", "maple", "rcu"];
+const CRATES: [&str; 5] = ["kva", "percpu", "maple", "rcu", "vmalloc"];
 
 /// What a later issue moves to a crate of its own: one sentence on cost for the whole, in the header of its module.
 const AS_A_WHOLE: [&str; 4] =

@@ -15,6 +15,7 @@ mod mapped;
 mod page_scan;
 #[cfg(any(miri, not(target_os = "linux")))]
 mod plain;
+mod protect;
 mod scan;
 #[cfg(test)]
 mod tests;

@@ -14,42 +14,69 @@ pub(super) const TABLE_BYTES: usize = 2 << 20;
 pub(super) const OFF_TABLE_BYTES: usize = 64 << 10;
 
 /// What the slots of a pool are like. Sizes are rounded up to whole pages.
+///
+/// Cost: constant unless a method says otherwise.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SlotLayout {
     size_bytes: usize,
-    guard_bytes: usize,
+    guard: Guarding,
     keep_resident_bytes: usize,
     pub(super) count: Option<u64>,
     zero: Zero,
     name: String,
-    guard_below: bool,
+    align_bytes: usize,
+    pub(super) accessible_bytes: usize,
+}
+
+/// The guard of a slot.
+#[derive(Clone, Copy, Debug)]
+struct Guarding {
+    bytes: usize,
+    /// Below the slot, as stacks have it.
+    is_below: bool,
 }
 
 impl SlotLayout {
     /// Slots of that size, zero when handed out, with a guard of one page behind each; as many as fit into an eighth of the
-    /// reservation.
+    /// reservation. Cost: constant.
     pub fn new(size_bytes: usize) -> Self {
         Self {
             size_bytes,
-            guard_bytes: page_bytes(),
+            guard: Guarding { bytes: page_bytes(), is_below: false },
             keep_resident_bytes: usize::MAX,
             count: None,
             zero: Zero::Yes,
             name: "freehold slots".to_owned(),
-            guard_below: false,
+            align_bytes: page_bytes(),
+            accessible_bytes: usize::MAX,
         }
     }
 
     /// Bytes behind each slot that fault; 0 for none.
     pub fn guard(self, guard_bytes: usize) -> Self {
-        Self { guard_bytes, ..self }
+        Self { guard: Guarding { bytes: guard_bytes, ..self.guard }, ..self }
     }
 
     /// How many of the first bytes of a free slot may keep their pages, all if this is not called; a free slot counts with as many.
     /// What was touched beyond goes back to the system, many slots at a time after they were dropped.
     pub fn keep_resident(self, keep_resident_bytes: usize) -> Self {
         Self { keep_resident_bytes, ..self }
+    }
+
+    /// How many of the first bytes of a slot are accessible when it is handed out, all if this is not called; what lies behind
+    /// faults. See [`Slot::set_accessible`](crate::Slot::set_accessible). Cost: constant; with it, two system calls for each slot
+    /// that is handed out and dropped.
+    pub fn accessible(self, accessible_bytes: usize) -> Self {
+        Self { accessible_bytes, ..self }
+    }
+
+    /// What the address of each slot is a multiple of, a page if this is not called: a power of two up to the size of a slot. The
+    /// distance of slots grows to a multiple of it, which for slots of its size and no guard it is.
+    ///
+    /// Without it, slots are aligned to the largest power of two that divides their distance, up to 64 KiB. Cost: constant.
+    pub fn align(self, align_bytes: usize) -> Self {
+        Self { align_bytes, ..self }
     }
 
     /// How many slots there are, rounded up to a multiple of 32.
@@ -68,6 +95,12 @@ impl SlotLayout {
         Self { name: name.to_owned(), ..self }
     }
 
+    /// What the first slot starts at a multiple of, and how far behind.
+    pub(super) fn start(&self) -> (usize, usize) {
+        let align = self.align_bytes.max(TABLE_BYTES);
+        (align, if self.align_bytes > OFF_TABLE_BYTES { 0 } else { OFF_TABLE_BYTES })
+    }
+
     /// The name of the mapping.
     pub(super) fn shown_name(&self) -> &str {
         &self.name
@@ -75,7 +108,8 @@ impl SlotLayout {
 
     /// Stacks: the guard is below, slots keep their highest bytes, and hold what their last user left.
     pub(crate) fn stacks(usable_bytes: usize) -> Self {
-        let layout = Self { guard_below: true, ..Self::new(usable_bytes) };
+        let guard = Guarding { bytes: page_bytes(), is_below: true };
+        let layout = Self { guard, ..Self::new(usable_bytes) };
         layout.zero(Zero::No).name("freehold stacks")
     }
 
@@ -86,14 +120,23 @@ impl SlotLayout {
             return Err(PoolError::Empty);
         }
         let data = whole_pages(self.size_bytes).ok_or(too_large)?;
-        let guard = whole_pages(self.guard_bytes).ok_or(too_large)?;
+        let guard = whole_pages(self.guard.bytes).ok_or(too_large)?;
         let needed = data.checked_add(guard).filter(|&needed| needed < 1 << 46).ok_or(too_large)?;
         // The sizes of slots in a space: 1 to 8 granules are exact.
         let pages = needed / page_bytes();
         let shift = if pages > 8 { (pages - 1).ilog2() - 2 } else { 0 };
         let granule = page_bytes() << shift;
+        let is_align = self.align_bytes.is_power_of_two() && self.align_bytes <= data.max(page_bytes());
+        if !is_align {
+            return Err(PoolError::Alignment {
+                align_bytes: self.align_bytes as u64,
+                slot_bytes: data as u64,
+            });
+        }
+        // A slot of more granules than eight is refused above.
+        let granule = granule.max(self.align_bytes);
         let stride = needed.next_multiple_of(granule);
-        let (data, guard) = if self.guard_below {
+        let (data, guard) = if self.guard.is_below {
             (stride - data..stride, stride - data - guard..stride - data)
         } else {
             (0..data, data..data + guard)

@@ -12,6 +12,8 @@
 //! V3: in a pool that zeroes, free slots are zero; those that were dropped are held until they are cleared. V4: a slot's guard
 //! is installed once, before the slot is first handed out, and stays while the pool does.
 
+#[allow(unsafe_code, reason = "the pages of a slot become more and fewer")]
+mod accessible;
 mod layout;
 
 use crate::error::{AllocError, PoolError};
@@ -27,21 +29,19 @@ use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use layout::SLAB_SLOTS;
 pub use layout::SlotLayout;
-use layout::{OFF_TABLE_BYTES, SLAB_SLOTS, TABLE_BYTES};
-
-/// Bytes of addresses for a pool of `len`.
-pub(crate) fn carved_bytes(len: usize) -> usize {
-    (len + OFF_TABLE_BYTES).next_multiple_of(OFF_TABLE_BYTES)
-}
 
 impl VirtualMemory {
     /// Makes a pool of slots, with a mapping of its own. It lives as long as this, and gives its memory and addresses back when
     /// dropped.
     ///
     /// # Errors
-    /// [`PoolError::Empty`], [`PoolError::TooLarge`]; [`PoolError::Addresses`] if the reservation has no room for the pool;
+    /// [`PoolError::Empty`], [`PoolError::TooLarge`], [`PoolError::Alignment`]; [`PoolError::Addresses`] if the reservation has no room for the pool;
     /// [`PoolError::OutOfMemory`].
+    ///
+    /// # Cost
+    /// A lock and O(log n) for the addresses, a system call for the name, and a bit for each slot.
     pub fn slots(&self, layout: &SlotLayout) -> Result<Slots<'_>, PoolError> {
         let (shape, granule) = layout.shape()?;
         let shared = &*self.shared;
@@ -51,14 +51,15 @@ impl VirtualMemory {
         let len = count.and_then(|count| count.checked_mul(shape.stride));
         let len = len.filter(|&len| len > 0 && len <= shared.mapping().len() as u64);
         let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
-        let request = Request::new(carved_bytes(len) as u64);
-        let carved = shared.residency.lend(&request.align_bytes(TABLE_BYTES as u64), Use::Pool)?;
-        let range = carved.start + OFF_TABLE_BYTES..carved.start + OFF_TABLE_BYTES + len;
+        let (align_bytes, behind) = layout.start();
+        let request = Request::new((len + behind) as u64).align_bytes(align_bytes as u64);
+        let lent = shared.residency.lend(&request, Use::Pool)?;
+        let range = lent.start + behind..lent.start + behind + len;
         let zone = Zone::new(layout.shown_name(), range, 0, granule, Some(shape));
         match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
-            Ok(zone) => Ok(Slots { shared, zone, lent: carved }),
+            Ok(zone) => Ok(Slots { shared, zone, lent, accessible_bytes: layout.accessible_bytes }),
             Err(error) => {
-                shared.zones().end_lending(carved, Use::Pool, true);
+                shared.zones().end_lending(lent, Use::Pool, true);
                 Err(error)
             }
         }
@@ -71,12 +72,20 @@ pub struct Slots<'a> {
     pub(crate) shared: &'a Scrub,
     pub(crate) zone: Arc<Zone>,
     lent: Range<usize>,
+    /// Bytes of each slot that are accessible when it is handed out.
+    accessible_bytes: usize,
 }
 
 impl Slots<'_> {
     #[inline]
     pub(crate) fn shape(&self) -> &Shape {
         self.zone.shape.as_ref().expect("V3: a pool has slots")
+    }
+
+    /// Where the slot that starts at an address is in the zone's space.
+    pub(crate) fn position_of(&self, address: u64) -> Option<u64> {
+        let offset = address.checked_sub(self.shared.mapping().address(self.shape().data.start))?;
+        self.zone.position(usize::try_from(offset).ok()?)
     }
 
     /// Hands out a slot. Dropped, it goes back to the pool.
@@ -91,7 +100,9 @@ impl Slots<'_> {
     #[inline]
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
         let shape = self.shape();
-        if let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape) {
+        if self.accessible_bytes == usize::MAX
+            && let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape)
+        {
             let used_bytes = shape.data.len();
             return Ok(Slot { pool: self, pages, position, slab: Some(slab), used_bytes });
         }
@@ -101,7 +112,7 @@ impl Slots<'_> {
     #[inline(never)]
     fn get_slow(&self, shape: &Shape) -> Result<Slot<'_>, AllocError> {
         match self.shared.residency.alloc(&self.zone, shape.stride, shape.data.len()) {
-            Ok(held) => Ok(Slot::new(self, held)),
+            Ok(held) => self.narrowed(Slot::new(self, held)),
             Err(error) => Err(self.refused(error)),
         }
     }
@@ -116,12 +127,16 @@ impl Slots<'_> {
     }
 
     /// Bytes of a slot.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn slot_bytes(&self) -> usize {
         self.shape().data.len()
     }
 
     /// How many slots there are, held or not.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.zone.range().len() as u64 / self.shape().stride
@@ -129,6 +144,8 @@ impl Slots<'_> {
 
     /// The number of the slot that has `address`, its guard included, if it is held, or was dropped and not cleared yet.
     /// No lock, no write.
+    ///
+    /// Cost: constant.
     #[must_use]
     pub fn locate(&self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.shared.mapping().address(0))?;
@@ -173,8 +190,26 @@ impl<'a> Slot<'a> {
     }
 }
 
+impl<'a> Slot<'a> {
+    /// A held slot at a position.
+    pub(crate) fn from_parts(pool: &'a Slots<'a>, pages: Pages, position: u64) -> Self {
+        let (slab, used_bytes) = (pool.zone.space.slab_name(position), pages.len());
+        Self { pool, pages, position, slab, used_bytes }
+    }
+
+    pub(crate) fn shared(&self) -> &'a Scrub {
+        self.pool.shared
+    }
+
+    pub(crate) fn pages_mut(&mut self) -> &mut Pages {
+        &mut self.pages
+    }
+}
+
 impl Slot<'_> {
     /// The first byte.
+    ///
+    /// Cost: constant.
     #[inline]
     #[must_use]
     pub fn as_ptr(&self) -> NonNull<u8> {
@@ -207,6 +242,9 @@ impl Slot<'_> {
 impl Drop for Slot<'_> {
     #[inline]
     fn drop(&mut self) {
+        if self.pages.len() < self.pool.slot_bytes() && !self.open_all() {
+            return;
+        }
         let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
         let (position, slab, used_bytes) = (self.position, self.slab, self.used_bytes);
         if !shape.waits && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {

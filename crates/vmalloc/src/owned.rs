@@ -1,0 +1,210 @@
+//! Handles that share what they are from, for programs that have no scope to borrow it in: each has an `Arc`.
+//!
+//! Cost: an atomic addition more for each handle, and one for its drop.
+
+use crate::block::Block;
+use crate::error::{AllocError, PoolError};
+use crate::memory::{VirtualMemory, Zero};
+use crate::slots::{Slot, SlotLayout, Slots};
+use crate::stack::{Stack, StackLayout, StackPool};
+use freehold_sys::SysError;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A value that borrows from what an `Arc` has, which it keeps. The value is dropped first, and its lifetime is hidden: no
+/// reference to it with the longer one leaves this module.
+struct Owned<T, O> {
+    value: T,
+    owner: Arc<O>,
+}
+
+/// What an `Arc` has, for as long as one of its clones lives.
+///
+/// # Safety
+/// The caller keeps a clone for as long as it uses the reference.
+unsafe fn kept<O>(owner: &Arc<O>) -> &'static O {
+    // SAFETY: what an `Arc` has neither moves nor ends while a clone lives, which the caller keeps.
+    unsafe { NonNull::from(&**owner).as_ref() }
+}
+
+/// A [`Block`] that keeps its memory alive.
+pub struct OwnedBlock(Owned<Block<'static>, VirtualMemory>);
+
+/// A [`Slot`] that keeps its pool alive.
+pub struct OwnedSlot(Owned<Slot<'static>, Owned<Slots<'static>, VirtualMemory>>);
+
+/// A [`Stack`] that keeps its pool alive.
+pub struct OwnedStack(Owned<Stack<'static>, Owned<StackPool<'static>, VirtualMemory>>);
+
+/// [`Slots`] that keep their memory alive, shared by clones and by the slots that are held.
+#[derive(Clone)]
+pub struct OwnedSlots(Arc<Owned<Slots<'static>, VirtualMemory>>);
+
+/// A [`StackPool`] that keeps its memory alive, shared by clones and by the stacks that are held.
+#[derive(Clone)]
+pub struct OwnedStacks(Arc<Owned<StackPool<'static>, VirtualMemory>>);
+
+impl VirtualMemory {
+    /// As [`VirtualMemory::alloc`], with a handle that keeps the memory alive.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there, and two atomic additions.
+    pub fn alloc_owned(self: &Arc<Self>, len_bytes: usize, zero: Zero) -> Result<OwnedBlock, AllocError> {
+        // SAFETY: the block keeps a clone, and is dropped before it.
+        let value = unsafe { kept(self) }.alloc(len_bytes, zero)?;
+        Ok(OwnedBlock(Owned { value, owner: Arc::clone(self) }))
+    }
+
+    /// As [`VirtualMemory::slots`], with a pool that keeps the memory alive.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there.
+    pub fn slots_owned(self: &Arc<Self>, layout: &SlotLayout) -> Result<OwnedSlots, PoolError> {
+        // SAFETY: the pool keeps a clone, and is dropped before it.
+        let value = unsafe { kept(self) }.slots(layout)?;
+        Ok(OwnedSlots(Arc::new(Owned { value, owner: Arc::clone(self) })))
+    }
+
+    /// As [`StackPool::with_layout`], with a pool that keeps the memory alive.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there.
+    pub fn stacks_owned(self: &Arc<Self>, layout: &StackLayout) -> Result<OwnedStacks, PoolError> {
+        // SAFETY: the pool keeps a clone, and is dropped before it.
+        let value = StackPool::with_layout(unsafe { kept(self) }, layout)?;
+        Ok(OwnedStacks(Arc::new(Owned { value, owner: Arc::clone(self) })))
+    }
+}
+
+impl OwnedSlots {
+    /// As [`Slots::get`], with a slot that keeps the pool alive.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there, and two atomic additions.
+    pub fn get(&self) -> Result<OwnedSlot, AllocError> {
+        // SAFETY: the slot keeps a clone, and is dropped before it.
+        let value = unsafe { kept(&self.0) }.value.get()?;
+        Ok(OwnedSlot(Owned { value, owner: Arc::clone(&self.0) }))
+    }
+
+    /// The pool, to ask it for figures, or for slots that borrow it. Cost: constant.
+    #[must_use]
+    pub fn pool(&self) -> &Slots<'_> {
+        &self.0.value
+    }
+}
+
+impl OwnedStacks {
+    /// As [`StackPool::get`], with a stack that keeps the pool alive.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there, and two atomic additions.
+    pub fn get(&self) -> Result<OwnedStack, AllocError> {
+        // SAFETY: the stack keeps a clone, and is dropped before it.
+        let value = unsafe { kept(&self.0) }.value.get()?;
+        Ok(OwnedStack(Owned { value, owner: Arc::clone(&self.0) }))
+    }
+
+    /// The pool, to ask it for figures, or for stacks that borrow it. Cost: constant.
+    #[must_use]
+    pub fn pool(&self) -> &StackPool<'_> {
+        &self.0.value
+    }
+}
+
+impl OwnedSlot {
+    /// See [`Slot::number`]. Cost: constant.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.0.value.number()
+    }
+
+    /// See [`Slot::used`]. Cost: constant.
+    pub fn used(&mut self, bytes: usize) {
+        self.0.value.used(bytes);
+    }
+
+    /// See [`Slot::set_accessible`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there.
+    pub fn set_accessible(&mut self, bytes: usize) -> Result<(), SysError> {
+        self.0.value.set_accessible(bytes)
+    }
+
+    /// The pool that it is from. Cost: an atomic addition.
+    #[must_use]
+    pub fn slots(&self) -> OwnedSlots {
+        OwnedSlots(Arc::clone(&self.0.owner))
+    }
+}
+
+impl Deref for OwnedStack {
+    type Target = Stack<'static>;
+
+    fn deref(&self) -> &Stack<'static> {
+        &self.0.value
+    }
+}
+
+impl OwnedBlock {
+    /// The memory that it is from. Cost: an atomic addition.
+    #[must_use]
+    pub fn memory(&self) -> Arc<VirtualMemory> {
+        Arc::clone(&self.0.owner)
+    }
+}
+
+macro_rules! bytes {
+    ($($name:ident)*) => {$(
+        impl Deref for $name {
+            type Target = [u8];
+
+            #[inline]
+            fn deref(&self) -> &[u8] {
+                &self.0.value
+            }
+        }
+
+        impl DerefMut for $name {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut [u8] {
+                &mut self.0.value
+            }
+        }
+    )*};
+}
+
+bytes! { OwnedBlock OwnedSlot }
+
+macro_rules! shown {
+    ($($name:ident)*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($name)).field(&self.0.value).finish()
+            }
+        }
+    )*};
+}
+
+shown! { OwnedBlock OwnedSlot OwnedStack OwnedSlots OwnedStacks }
