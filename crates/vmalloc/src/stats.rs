@@ -138,11 +138,9 @@ impl VirtualMemory {
     pub fn resident_bytes(&self) -> Result<u64, SysError> {
         let shared = &*self.shared;
         let mut scan = shared.borrow_scan()?;
-        let mut bytes = 0;
-        let all = 0..shared.mapping().len();
-        let done = shared.resident(&mut scan, all, |run| bytes += run.len() as u64);
+        let bytes = shared.mapping().resident_bytes(&mut scan, 0..shared.mapping().len());
         shared.return_scan(scan);
-        done.map(|()| bytes)
+        bytes
     }
 
     /// Checks every invariant. Other threads, that of [`RetainPolicy::decay`](crate::RetainPolicy::decay) too, must leave it

@@ -404,6 +404,7 @@ fn stacks_forget_their_deepest_day() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "there are no guards")]
 fn slots_are_aligned_as_asked_for() {
     let vm = vm();
     let aligned = |size: usize, align: usize, guard: usize| {

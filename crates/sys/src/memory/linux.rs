@@ -40,7 +40,7 @@ pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
 
 /// Takes new addresses out of what a process locks that locks all that it maps (`mlockall`): what is made writable there would be
 /// populated whole, and could not be given back.
-fn unlock(at: *mut libc::c_void, len: usize) {
+pub(super) fn unlock(at: *mut libc::c_void, len: usize) {
     // SAFETY: the mapping was just made, and nobody has locked it on purpose. A refusal leaves it as it is.
     let _ = unsafe { libc::munlock(at, len) };
 }

@@ -69,8 +69,13 @@ impl Reservation {
 }
 
 /// Makes a call that returns 0, or not and sets `errno`.
-fn call(name: &'static str, mut made: impl FnMut() -> i32) -> Result<(), SysError> {
-    if made() == 0 { Ok(()) } else { Err(SysError::last(name)) }
+fn call(name: &'static str, made: impl FnOnce() -> i32) -> Result<(), SysError> {
+    if made() == 0 {
+        return Ok(());
+    }
+    Err(std::io::Error::last_os_error()
+        .raw_os_error()
+        .map_or(SysError::invalid(name), |errno| SysError { call: name, errno }))
 }
 
 #[cfg(all(test, target_os = "linux", not(miri)))]

@@ -29,25 +29,24 @@ impl Reservation {
     /// Makes pages reserved again: no access, no memory, and one mapping with reserved neighbours.
     ///
     /// # Errors
-    /// As `mprotect(2)` and `madvise(2)`. What the pages hold is unknown then, and whether they can be used.
+    /// As `mmap(2)`. The pages are as they were then.
     ///
     /// # Safety
     /// Nobody uses the pages.
     #[doc(alias = "PROT_NONE")]
     pub unsafe fn uncommit(&self, range: Range<usize>) -> Result<(), SysError> {
-        let start = self.check(&range, "mprotect")?;
-        refuse("mprotect")?;
+        let start = self.check(&range, "mmap")?;
+        refuse("mmap")?;
         #[cfg(not(any(miri, not(target_os = "linux"))))]
         if !range.is_empty() {
+            // A new mapping: pages that were written one after the other stay mappings of their own whatever their protection is.
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+            let (at, len) = (start.as_ptr().cast(), range.len());
             // SAFETY: the range is part of this reservation and not in use, as the caller says.
-            unsafe {
-                if libc::mprotect(start.as_ptr().cast(), range.len(), libc::PROT_NONE) != 0 {
-                    return Err(SysError::last("mprotect"));
-                }
-                if libc::madvise(start.as_ptr().cast(), range.len(), libc::MADV_DONTNEED) != 0 {
-                    return Err(SysError::last("madvise"));
-                }
+            if unsafe { libc::mmap(at, len, libc::PROT_NONE, flags, -1, 0) } == libc::MAP_FAILED {
+                return Err(SysError::last("mmap"));
             }
+            super::system::unlock(at, len);
         }
         let _ = start;
         Ok(())

@@ -52,10 +52,8 @@ impl Mapping {
         let mapping = Self { memory, lead, len, commit, committed, guard, refused, is_locked };
         // A kernel may have no huge pages.
         let _ = mapping.memory.without_huge_pages(mapping.inner(0..len));
-        // Under `mlockall(MCL_FUTURE)` what is committed would get all its memory at once.
-        match is_locked {
-            true => mapping.memory.lock_on_fault(mapping.inner(0..len))?,
-            false => drop(mapping.memory.unlock(0..mapping.memory.len_bytes())),
+        if is_locked {
+            mapping.memory.lock_on_fault(mapping.inner(0..len))?;
         }
         if commit == Commit::Lazy {
             mapping.make_usable(0..len)?;
@@ -222,6 +220,11 @@ impl Mapping {
     ) -> Result<(), SysError> {
         let lead = self.lead;
         scan.resident(&self.memory, self.inner(range), |run| found(run.start - lead..run.end - lead))
+    }
+
+    /// Bytes of a range that have memory.
+    pub(crate) fn resident_bytes(&self, scan: &mut PageScan, range: Range<usize>) -> Result<u64, SysError> {
+        scan.resident_bytes(&self.memory, self.inner(range))
     }
 
     /// The offset of the first page.
