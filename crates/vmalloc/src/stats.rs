@@ -138,7 +138,7 @@ impl VirtualMemory {
     pub fn resident_bytes(&self) -> Result<u64, SysError> {
         let shared = &*self.shared;
         let mut scan = shared.borrow_scan()?;
-        let bytes = shared.mapping().resident_bytes(&mut scan, 0..shared.mapping().len());
+        let bytes = shared.resident_bytes(&mut scan);
         shared.return_scan(scan);
         bytes
     }

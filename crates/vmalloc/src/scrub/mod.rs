@@ -121,4 +121,10 @@ impl Scrub {
         count(&self.scans, 1);
         self.mapping().resident(scan, range, found)
     }
+
+    /// Bytes of the whole mapping that have memory.
+    pub(crate) fn resident_bytes(&self, scan: &mut PageScan) -> Result<u64, SysError> {
+        count(&self.scans, 1);
+        self.mapping().resident_bytes(scan, 0..self.mapping().len())
+    }
 }
