@@ -110,7 +110,7 @@ impl Residency {
     /// As [`Residency::give_pages_back`]. If that is refused, the block is free and resident; a slot that has to be zero is cleared.
     fn try_give_pages_back(&self, zone: &Zone, held: Held, counted_bytes: u64) -> Result<(), SysError> {
         let (position, slab) = (held.position, held.slab);
-        let mut pages = zone.all_pages(&self.zones.mapping, held);
+        let mut pages = zone.all_pages(&self.zones.mapping, &held);
         let all = 0..pages.len();
         let done = self.zones.mapping.decommit(&mut pages, all.clone());
         if done.is_ok() {

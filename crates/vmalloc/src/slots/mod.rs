@@ -287,7 +287,7 @@ impl fmt::Debug for Slot<'_> {
 /// stay taken until the system takes the memory back.
 fn close(shared: &Scrub, zone: &Arc<Zone>, lent: Range<usize>) {
     let (residency, zones) = (&shared.residency, shared.zones());
-    residency.end_quarantine(zone);
+    zone.free_quarantined(usize::MAX);
     // What is refused is counted, and goes with the pool.
     let _ = residency.release_dropped(zone);
     zones.close(zone);
