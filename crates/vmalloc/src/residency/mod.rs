@@ -132,21 +132,22 @@ impl Residency {
         Ok(opened?)
     }
 
-    /// Takes back what was counted in the debug mode. It comes back if that is not on.
-    fn take_back_guarded(&self, zone: &Zone, held: Held, counted_bytes: u64) -> Result<(), Held> {
-        let Some(quarantine) = &self.quarantine else { return Err(held) };
+    /// Takes back what was counted, in the debug mode.
+    #[cold]
+    fn take_back_guarded(&self, quarantine: &Quarantine, zone: &Zone, held: Held, counted_bytes: u64) {
         match quarantine.guard(&self.zones.mapping, zone, held) {
             Ok(()) => self.resident.sub(counted_bytes),
             Err(held) => self.give_pages_back(zone, held, counted_bytes),
         }
-        Ok(())
     }
 
     /// Takes back what [`Residency::free_fast`] did not, which was counted.
     #[cold]
     #[inline(never)]
     pub(crate) fn take_back(&self, zone: &Arc<Zone>, held: Held, counted_bytes: u64) {
-        let Err(held) = self.take_back_guarded(zone, held, counted_bytes) else { return };
+        if let Some(quarantine) = &self.quarantine {
+            return self.take_back_guarded(quarantine, zone, held, counted_bytes);
+        }
         // A short extent, of an alignment or a window, is not looked for again.
         let is_kept = held.slab.is_some() || self.zones.sizes.is_large(held.slot_bytes as usize);
         if !is_kept || !self.make_room(zone, counted_bytes) {
@@ -165,7 +166,10 @@ impl Residency {
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held, most: usize) -> bool {
         let bytes = held.pages.len() as u64;
         let is_over = self.resident.add(bytes);
-        let Err(held) = self.take_back_guarded(zone, held, bytes) else { return false };
+        if let Some(quarantine) = &self.quarantine {
+            self.take_back_guarded(quarantine, zone, held, bytes);
+            return false;
+        }
         if zone.counted_slot(bytes) > self.policy.bytes {
             self.give_pages_back(zone, held, bytes);
             return false;

@@ -73,16 +73,9 @@ impl Residency {
         refused.map_or(Ok(released), Err)
     }
 
-    /// Purges if the threshold is passed, the zone itself first.
-    pub(crate) fn keep_threshold(&self, zone: &Arc<Zone>) {
-        if self.resident.is_over() {
-            self.make_room(zone, 0);
-        }
-    }
-
     /// Purges until the threshold is kept, the zone itself first. False if it is not.
     #[cold]
-    pub(super) fn make_room(&self, zone: &Arc<Zone>, counted_bytes: u64) -> bool {
+    pub(crate) fn make_room(&self, zone: &Arc<Zone>, counted_bytes: u64) -> bool {
         if counted_bytes > self.policy.bytes {
             return false;
         }

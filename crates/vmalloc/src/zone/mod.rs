@@ -297,10 +297,4 @@ impl Zone {
         let made = guarded == 0 || mapping.guards().is_some();
         check(made, "V4", "guards that were installed are of a kind", guarded)
     }
-
-    /// Gives back all pages and guards of a pool of which nothing is held or claimed.
-    pub(crate) fn end(&self, mapping: &Mapping) -> Result<(), SysError> {
-        // SAFETY: nobody holds a part of the range.
-        unsafe { mapping.reset(&self.range) }
-    }
 }
