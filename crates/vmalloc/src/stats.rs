@@ -118,7 +118,7 @@ impl VirtualMemory {
                 resident_bytes: residency.resident.bytes(),
                 dropped_bytes: zones.all().map(|zone| zone.dropped_bytes()).sum(),
                 quarantine_bytes: zones.all().map(|zone| quarantined(&zone)).sum(),
-                unguarded: residency.unguarded(),
+                unguarded: residency.quarantine.as_ref().map_or(0, |quarantine| quarantine.unguarded()),
                 purges: count(&residency.counts.purges),
                 purged_bytes: count(&residency.counts.purged_bytes),
             },

@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "processes are made, limited and seen to fault")]
 
 use freehold_vmalloc::{
-    AllocError, BuildError, Guard, RetainPolicy, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
+    AllocError, BuildError, Guard, PoolError, RetainPolicy, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
 };
 use std::process::Command;
 
@@ -395,7 +395,40 @@ fn slots_fault_behind_what_is_accessible() {
         assert!(slot.is_empty() && faults(at(slot, 0)));
     }
     drop(pool);
+    // Guards that are mappings of their own.
+    let pool = vm.slots(&SlotLayout::new(4096).guard(2 * MIB).count(20)).unwrap_err();
+    assert!(matches!(pool, PoolError::TooLarge { .. } | PoolError::Addresses(_)), "{pool}");
+    let wide = VirtualMemory::builder().reserve(1 << 30).build().unwrap();
+    let pool = wide.slots(&SlotLayout::new(4096).guard(4 * MIB).count(32)).unwrap();
+    let slots: Vec<_> = (0..32).map(|_| pool.get().unwrap()).collect();
+    let behind = |slot: &freehold_vmalloc::Slot<'_>, byte: usize| {
+        slot.as_ptr().as_ptr().wrapping_add(byte).cast_const()
+    };
+    assert!(slots.iter().step_by(9).all(|slot| faults(behind(slot, 4096)) && faults(behind(slot, 4 * MIB))));
+    assert_eq!(wide.stats().mapping.guards, Some(Guard::Protected));
+    drop(slots);
+    drop(pool);
+    wide.alloc(1000 * MIB, Zero::No).unwrap().iter_mut().step_by(MIB).for_each(|byte| *byte = 1);
     vm.validate().unwrap();
     // What was a pool is memory like any other.
     vm.alloc(48 * MIB, Zero::Yes).unwrap().fill(1);
+}
+
+/// A huge page reaches beyond the slots of a small pool, and all of it goes back with the pool.
+#[test]
+fn pools_give_huge_pages_back() {
+    let vm = VirtualMemory::builder().reserve(1 << 30).retain(RetainPolicy::nothing()).build().unwrap();
+    let mut pools: Vec<_> =
+        (0..10).map(|_| vm.slots(&SlotLayout::new(4096).guard(0).count(32)).unwrap()).collect();
+    let all = vm.stats().addresses;
+    let start = std::ptr::without_provenance_mut(all.first() as usize);
+    // SAFETY: an advice about the reservation, which is not unmapped meanwhile.
+    if unsafe { libc::madvise(start, all.size_saturating() as usize, libc::MADV_HUGEPAGE) } != 0 {
+        eprintln!("this kernel has no huge pages: nothing is tested");
+        return;
+    }
+    pools.iter().for_each(|pool| pool.get().unwrap()[0] = 1);
+    eprintln!("{} bytes are resident of 10 pools", vm.resident_bytes().unwrap());
+    pools.clear();
+    assert_eq!(vm.resident_bytes(), Ok(0));
 }

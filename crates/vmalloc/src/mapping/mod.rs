@@ -19,6 +19,10 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 pub(crate) use pages::Pages;
 
 const EINVAL: i32 = 22;
+const MARKED: u8 = 1;
+const PROTECTED: u8 = 2;
+/// From here on a guard is a mapping of its own: marks would take page tables, and time to walk them.
+const LONG_GUARD: usize = 2 << 20;
 
 /// What the first byte is a multiple of.
 pub(crate) const BASE_ALIGN: usize = 4 << 20;
@@ -33,7 +37,7 @@ pub(crate) struct Mapping {
     /// When ranges become usable.
     commit: Commit,
     committed: CommitMap,
-    /// How guards are made here, plus 1; 0 while there was none.
+    /// How guards were made here: [`MARKED`], [`PROTECTED`] or both.
     guard: AtomicU8,
     /// Refused calls for which there was another way.
     refused: AtomicU64,
@@ -182,32 +186,39 @@ impl Mapping {
     /// Makes every access to the pages fault, and gives their memory back.
     pub(crate) fn guard(&self, pages: &mut Pages) -> Result<(), SysError> {
         let range = self.range_of(pages, 0..pages.len());
+        // SAFETY: the pages are committed, and their owner does not use them.
+        if range.len() >= LONG_GUARD && unsafe { self.memory.uncommit(range.clone()) }.is_ok() {
+            self.guard.fetch_or(PROTECTED, Ordering::Relaxed);
+            return Ok(());
+        }
         if self.is_locked {
             // The kernel marks no guards in locked memory.
             self.memory.unlock(range.clone())?;
         }
-        // SAFETY: the pages are committed, and their owner does not use them.
+        // SAFETY: as above.
         let guard = unsafe { self.memory.guard(range) }?;
-        // Relaxed: a kernel has one way.
-        self.guard.store(1 + u8::from(guard == Guard::Protected), Ordering::Relaxed);
+        self.guard.fetch_or(if guard == Guard::Marked { MARKED } else { PROTECTED }, Ordering::Relaxed);
         Ok(())
     }
 
     /// Makes guarded pages of a range usable again, if any are.
     pub(crate) fn unguard(&self, range: Range<usize>) -> Result<(), SysError> {
-        match self.guards() {
-            Some(guard) => self.memory.unguard(self.inner(range.clone()), guard)?,
-            None => return Ok(()),
+        // Relaxed: who guarded a part of the range has handed it on since.
+        let ways = self.guard.load(Ordering::Relaxed);
+        for (way, guard) in [(MARKED, Guard::Marked), (PROTECTED, Guard::Protected)] {
+            if ways & way != 0 {
+                self.memory.unguard(self.inner(range.clone()), guard)?;
+            }
         }
-        if self.is_locked { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
+        if self.is_locked && ways != 0 { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
     }
 
-    /// How guards are made, once one was.
+    /// How guards are made, once one was: those of less than 2 MiB, if there are any.
     pub(crate) fn guards(&self) -> Option<Guard> {
         match self.guard.load(Ordering::Relaxed) {
             0 => None,
-            1 => Some(Guard::Marked),
-            _ => Some(Guard::Protected),
+            PROTECTED => Some(Guard::Protected),
+            _ => Some(Guard::Marked),
         }
     }
 

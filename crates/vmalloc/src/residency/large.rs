@@ -3,9 +3,8 @@
 //! A name in a list is a hint: a purge may have taken the block's pages since, and then there is no such block. A list has at
 //! most as many names as blocks of its size were ever held at one time, since each request takes names until one is good.
 
-use super::Residency;
 use crate::lock::lock;
-use crate::zone::{Held, Zone};
+use crate::zone::{Held, Zone, Zones};
 use freehold_kva::pooled::SlabName;
 use std::sync::Mutex;
 
@@ -22,25 +21,23 @@ impl Large {
     pub(super) fn new() -> Self {
         Self { lists: [const { Mutex::new(Vec::new()) }; LARGE_CLASSES] }
     }
-}
 
-impl Residency {
     /// A freed block of that size, if one has its pages.
-    pub(super) fn take_large(&self, zone: &Zone, size_bytes: u64, len: usize) -> Option<Held> {
-        let list = self.large.lists.get(self.zones.sizes.large_class(size_bytes))?;
+    pub(super) fn take(&self, zones: &Zones, zone: &Zone, size_bytes: u64, len: usize) -> Option<Held> {
+        let list = self.lists.get(zones.sizes.large_class(size_bytes))?;
         loop {
             let name = lock(list).pop()?;
-            if let Some(held) = zone.alloc_again(&self.zones.mapping, name, len) {
+            if let Some(held) = zone.alloc_again(&zones.mapping, name, len) {
                 return Some(held);
             }
         }
     }
 
     /// Frees a large block that keeps its pages and was counted.
-    pub(super) fn free_large(&self, zone: &Zone, held: &Held) {
+    pub(super) fn free(&self, zones: &Zones, zone: &Zone, held: &Held) {
         let name = zone.space.extent_name(held.position);
         zone.free_resident(held.position, None);
-        let list = self.large.lists.get(self.zones.sizes.large_class(held.slot_bytes));
+        let list = self.lists.get(zones.sizes.large_class(held.slot_bytes));
         if let (Some(name), Some(list)) = (name, list) {
             let mut list = lock(list);
             // Without memory for the list, the block waits for a purge.

@@ -42,7 +42,7 @@ pub(crate) struct Residency {
     pub(crate) zones: Zones,
     pub(crate) resident: ResidentCount,
     policy: RetainPolicy,
-    quarantine: Option<Quarantine>,
+    pub(crate) quarantine: Option<Quarantine>,
     large: Large,
     pub(crate) counts: Counts,
 }
@@ -79,7 +79,7 @@ impl Residency {
     /// Takes a large block: one that has its pages, else one of the size that is reused, else one of the length.
     pub(crate) fn alloc_large(&self, zone: &Zone, len: usize) -> Result<Held, AllocError> {
         let size_bytes = self.zones.sizes.large_bytes(len);
-        let held = match self.take_large(zone, size_bytes, len) {
+        let held = match self.large.take(&self.zones, zone, size_bytes, len) {
             Some(held) => held,
             None => match zone.alloc(&self.zones.mapping, size_bytes, len) {
                 Ok(held) => held,
@@ -109,9 +109,35 @@ impl Residency {
         if held.is_resident {
             self.resident.sub(zone.counted_slot(held.slot_bytes));
         }
-        match self.quarantine {
-            Some(_) => Ok(self.unguard_freed(zone, held)?),
-            None => Ok(held),
+        if self.quarantine.is_some() {
+            self.unguard_freed(zone, &held)?;
+        }
+        Ok(held)
+    }
+
+    /// Makes a block usable that may have been guarded while it was free, or a part of its slot then. If that is refused, it is
+    /// free again.
+    #[cold]
+    fn unguard_freed(&self, zone: &Zone, held: &Held) -> Result<(), AllocError> {
+        let start = self.zones.mapping.offset_of(&held.pages);
+        let opened = self.zones.mapping.unguard(start..start + held.pages.len());
+        if opened.is_err() {
+            if held.is_resident {
+                self.resident.add(zone.counted_slot(held.slot_bytes));
+                zone.free_resident(held.position, held.slab);
+            } else {
+                zone.free_decommitted(held.position);
+            }
+        }
+        Ok(opened?)
+    }
+
+    /// Takes back what was counted, in the debug mode.
+    #[cold]
+    fn take_back_guarded(&self, quarantine: &Quarantine, zone: &Zone, held: Held, counted_bytes: u64) {
+        match quarantine.guard(&self.zones.mapping, zone, held) {
+            Ok(()) => self.resident.sub(counted_bytes),
+            Err(held) => self.give_pages_back(zone, held, counted_bytes),
         }
     }
 
@@ -119,9 +145,8 @@ impl Residency {
     #[cold]
     #[inline(never)]
     pub(crate) fn take_back(&self, zone: &Arc<Zone>, held: Held, counted_bytes: u64) {
-        if self.quarantine.is_some() {
-            self.resident.sub(counted_bytes);
-            return self.guard_freed(zone, held, counted_bytes);
+        if let Some(quarantine) = &self.quarantine {
+            return self.take_back_guarded(quarantine, zone, held, counted_bytes);
         }
         // A short extent, of an alignment or a window, is not looked for again.
         let is_kept = held.slab.is_some() || self.zones.sizes.is_large(held.slot_bytes as usize);
@@ -130,7 +155,7 @@ impl Residency {
         }
         match held.slab {
             Some(_) => zone.free_resident(held.position, held.slab),
-            None => self.free_large(zone, &held),
+            None => self.large.free(&self.zones, zone, &held),
         }
     }
 
@@ -140,11 +165,11 @@ impl Residency {
     /// Until it is cleared a slot counts with all of its pages, so no more wait than half of the threshold.
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held, most: usize) -> bool {
         let bytes = held.pages.len() as u64;
-        if self.quarantine.is_some() {
-            self.guard_freed(zone, held, bytes);
+        let is_over = self.resident.add(bytes);
+        if let Some(quarantine) = &self.quarantine {
+            self.take_back_guarded(quarantine, zone, held, bytes);
             return false;
         }
-        let is_over = self.resident.add(bytes);
         if zone.counted_slot(bytes) > self.policy.bytes {
             self.give_pages_back(zone, held, bytes);
             return false;

@@ -73,16 +73,9 @@ impl Residency {
         refused.map_or(Ok(released), Err)
     }
 
-    /// Purges if the threshold is passed, the zone itself first.
-    pub(crate) fn keep_threshold(&self, zone: &Arc<Zone>) {
-        if self.resident.is_over() {
-            self.make_room(zone, 0);
-        }
-    }
-
     /// Purges until the threshold is kept, the zone itself first. False if it is not.
     #[cold]
-    pub(super) fn make_room(&self, zone: &Arc<Zone>, counted_bytes: u64) -> bool {
+    pub(crate) fn make_room(&self, zone: &Arc<Zone>, counted_bytes: u64) -> bool {
         if counted_bytes > self.policy.bytes {
             return false;
         }
@@ -110,7 +103,7 @@ impl Residency {
     /// As [`Residency::give_pages_back`]. If that is refused, the block is free and resident; a slot that has to be zero is cleared.
     fn try_give_pages_back(&self, zone: &Zone, held: Held, counted_bytes: u64) -> Result<(), SysError> {
         let (position, slab) = (held.position, held.slab);
-        let mut pages = zone.all_pages(&self.zones.mapping, held);
+        let mut pages = zone.all_pages(&self.zones.mapping, &held);
         let all = 0..pages.len();
         let done = self.zones.mapping.decommit(&mut pages, all.clone());
         if done.is_ok() {

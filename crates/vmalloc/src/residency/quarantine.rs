@@ -2,15 +2,13 @@
 //!
 //! Each zone has its blocks in the order of their frees, so a zone that is short of addresses ends the wait of its own alone.
 
-use super::Residency;
+use crate::mapping::Mapping;
 use crate::zone::{Held, Quarantined, Zone};
-use freehold_sys::SysError;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Quarantine {
+pub(crate) struct Quarantine {
     /// Bytes that are freed before a block comes back.
     most_bytes: u64,
     /// Bytes that were freed so far.
@@ -42,61 +40,24 @@ impl Quarantine {
             zone.free_decommitted(oldest.position);
         }
     }
-}
 
-impl Residency {
-    /// Takes back a block that is guarded until it is handed out again.
+    /// Guards a freed block until it is handed out again. It comes back if that was refused.
     #[cold]
-    pub(super) fn guard_freed(&self, zone: &Arc<Zone>, held: Held, counted_bytes: u64) {
-        let quarantine =
-            self.quarantine.as_ref().expect("V1: freed blocks are guarded in the debug mode alone");
-        let Held { position, slot_bytes, used_bytes, is_resident, slab, .. } = held;
+    pub(super) fn guard(&self, mapping: &Mapping, zone: &Zone, held: Held) -> Result<(), Held> {
         let freed_bytes = held.pages.len() as u64;
         // What is beyond the block's end may be of an earlier one.
-        let pages = zone.all_pages(&self.zones.mapping, held);
-        let mut held = Held { pages, position, slot_bytes, used_bytes, is_resident, slab };
-        if self.zones.mapping.guard(&mut held.pages).is_err() {
+        let mut held = Held { pages: zone.all_pages(mapping, &held), ..held };
+        if mapping.guard(&mut held.pages).is_err() {
             // Too many mappings, where a guard is one: this block is not caught.
-            quarantine.unguarded.fetch_add(1, Ordering::Relaxed);
-            self.resident.add(counted_bytes);
-            return self.give_pages_back(zone, held, counted_bytes);
+            self.unguarded.fetch_add(1, Ordering::Relaxed);
+            return Err(held);
         }
-        quarantine.add(zone, position, slot_bytes, freed_bytes);
-    }
-
-    /// Makes a block usable that may have been guarded while it was free, or a part of its slot then.
-    #[cold]
-    pub(super) fn unguard_freed(&self, zone: &Zone, held: Held) -> Result<Held, SysError> {
-        let start = self.zones.mapping.offset_of(&held.pages);
-        match self.zones.mapping.unguard(start..start + held.pages.len()) {
-            Ok(()) => Ok(held),
-            Err(error) => {
-                if held.is_resident {
-                    self.resident.add(zone.counted_slot(held.slot_bytes));
-                    zone.free_resident(held.position, held.slab);
-                } else {
-                    zone.free_decommitted(held.position);
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// Frees the `count` blocks of a zone that have waited longest. Returns how many there were.
-    pub(super) fn end_oldest(&self, zone: &Zone, count: usize) -> usize {
-        let mut waiting = zone.quarantined();
-        let count = count.min(waiting.len());
-        waiting.drain(..count).for_each(|block| zone.free_decommitted(block.position));
-        count
-    }
-
-    /// Frees all blocks of a zone that wait.
-    pub(crate) fn end_quarantine(&self, zone: &Zone) {
-        self.end_oldest(zone, usize::MAX);
+        self.add(zone, held.position, held.slot_bytes, freed_bytes);
+        Ok(())
     }
 
     /// Frees that could not be guarded.
     pub(crate) fn unguarded(&self) -> u64 {
-        self.quarantine.as_ref().map_or(0, |quarantine| quarantine.unguarded.load(Ordering::Relaxed))
+        self.unguarded.load(Ordering::Relaxed)
     }
 }

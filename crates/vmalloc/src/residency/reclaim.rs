@@ -49,7 +49,7 @@ impl Residency {
                 return Ok(held);
             }
             // Slots may have been dropped meanwhile.
-            if self.end_oldest(zone, oldest) == 0 && zone.dropped().is_empty() {
+            if zone.free_quarantined(oldest) == 0 && zone.dropped().is_empty() {
                 return Err(match purged {
                     Err(refused) if is_scarce(&error) => refused.into(),
                     _ => error,
@@ -80,7 +80,7 @@ impl Residency {
                 Ok(range) => return Ok(range),
                 Err(error) => error,
             };
-            if self.end_oldest(zone, oldest) == 0 {
+            if zone.free_quarantined(oldest) == 0 {
                 return Err(purged.map_or_else(AllocError::from, |()| error.into()));
             }
             oldest *= 2;

@@ -33,7 +33,8 @@ impl Scrub {
     #[cold]
     fn clear_dropped(&self, zone: &Arc<Zone>) {
         self.clear_waiting(zone);
-        self.residency.keep_threshold(zone);
+        // What they keep may still pass the threshold.
+        self.residency.make_room(zone, 0);
     }
 
     fn clear_waiting(&self, zone: &Zone) {

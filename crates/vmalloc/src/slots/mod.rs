@@ -29,8 +29,8 @@ use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use layout::SLAB_SLOTS;
 pub use layout::SlotLayout;
+use layout::{SLAB_SLOTS, TABLE_BYTES};
 
 impl VirtualMemory {
     /// Makes a pool of slots, with a mapping of its own. It lives as long as this, and gives its memory and addresses back when
@@ -52,7 +52,9 @@ impl VirtualMemory {
         let len = len.filter(|&len| len > 0 && len <= shared.mapping().len() as u64);
         let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
         let (align_bytes, behind) = layout.start();
-        let request = Request::new((len + behind) as u64).align_bytes(align_bytes as u64);
+        // Whole page tables: a huge page of the pool is nobody else's.
+        let lent_bytes = (len + behind).next_multiple_of(TABLE_BYTES) as u64;
+        let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
         let zone = Zone::new(layout.shown_name(), range, 0, granule, Some(shape));
@@ -287,12 +289,12 @@ impl fmt::Debug for Slot<'_> {
 /// stay taken until the system takes the memory back.
 fn close(shared: &Scrub, zone: &Arc<Zone>, lent: Range<usize>) {
     let (residency, zones) = (&shared.residency, shared.zones());
-    residency.end_quarantine(zone);
+    zone.free_quarantined(usize::MAX);
     // What is refused is counted, and goes with the pool.
     let _ = residency.release_dropped(zone);
     zones.close(zone);
     // Who has free slots in hand is waited for. Nobody begins to any more.
     *zone.hold_alone() = false;
     residency.resident.sub(zone.counted_bytes(zone.space.stats().warm_bytes));
-    zones.end_lending(lent, Use::Pool, zone.end(&zones.mapping).is_ok());
+    zones.end_pool(lent);
 }

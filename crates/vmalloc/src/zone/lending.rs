@@ -65,13 +65,18 @@ impl Lending {
         }
     }
 
+    /// Gives back all memory of a range whose user has ended. False if that was refused.
+    pub(super) fn reset(mapping: &Mapping, range: &Range<usize>) -> bool {
+        // SAFETY: the range was its dropped user's, and is nobody's until it is given back.
+        unsafe { mapping.reset(range) }.is_ok()
+    }
+
     /// Tries once more to give back what is pending. Returns how many bytes of addresses came free.
     pub(super) fn retry(&self, zone: &Zone, mapping: &Mapping) -> u64 {
         let mut state = lock(&self.state);
         let before: usize = state.pending.iter().map(|range| range.len()).sum();
         state.pending.retain(|range| {
-            // SAFETY: the range was its dropped user's, and is nobody's until it is given back.
-            let is_reset = unsafe { mapping.reset(range) }.is_ok();
+            let is_reset = Self::reset(mapping, range);
             if is_reset {
                 give_back(zone, range);
             }

@@ -171,6 +171,14 @@ impl Zone {
         self.dropped().iter().map(|held| held.pages.len() as u64).sum()
     }
 
+    /// Frees the `count` blocks that have waited longest in the quarantine. Returns how many there were.
+    pub(crate) fn free_quarantined(&self, count: usize) -> usize {
+        let mut waiting = self.quarantined();
+        let count = count.min(waiting.len());
+        waiting.drain(..count).for_each(|block| self.free_decommitted(block.position));
+        count
+    }
+
     /// Takes a block of which `len` bytes will be used, up to what is asked for.
     #[inline]
     pub(crate) fn alloc(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Result<Held, AllocError> {
@@ -256,13 +264,13 @@ impl Zone {
     }
 
     /// All pages that the block's slot may have, more than are in use.
-    pub(crate) fn all_pages(&self, mapping: &Mapping, held: Held) -> Pages {
-        if self.shape.is_some() {
-            return held.pages;
-        }
-        let start = self.offset(held.position);
+    pub(crate) fn all_pages(&self, mapping: &Mapping, held: &Held) -> Pages {
+        let (start, len) = match self.shape {
+            Some(_) => (mapping.offset_of(&held.pages), held.pages.len()),
+            None => (self.offset(held.position), held.slot_bytes as usize),
+        };
         // SAFETY: the slot is the holder's, who gives its pages up. What is not committed is not touched, only given back.
-        unsafe { mapping.pages(start..start + held.slot_bytes as usize) }
+        unsafe { mapping.pages(start..start + len) }
     }
 
     /// Frees a block that may have pages.
@@ -288,11 +296,5 @@ impl Zone {
         let guarded = self.guards.count();
         let made = guarded == 0 || mapping.guards().is_some();
         check(made, "V4", "guards that were installed are of a kind", guarded)
-    }
-
-    /// Gives back all pages and guards of a pool of which nothing is held or claimed.
-    pub(crate) fn end(&self, mapping: &Mapping) -> Result<(), SysError> {
-        // SAFETY: nobody holds a part of the range.
-        unsafe { mapping.reset(&self.range) }
     }
 }

@@ -77,6 +77,12 @@ impl Zones {
         self.lending.end(&self.blocks, range, by, is_reset);
     }
 
+    /// Gives back all pages, guards and addresses of a pool of which nothing is held or claimed.
+    pub(crate) fn end_pool(&self, lent: Range<usize>) {
+        let is_reset = Lending::reset(&self.mapping, &lent);
+        self.end_lending(lent, Use::Pool, is_reset);
+    }
+
     /// Tries once more to give back what dropped pools and vectors left. Returns how many bytes of addresses came free.
     pub(crate) fn retry_pending(&self) -> u64 {
         self.lending.retry(&self.blocks, &self.mapping)
