@@ -25,7 +25,7 @@ named! {
         Maple "maple" "Maps from ranges to entries."
         Counters "counters" "Counters and histograms of threads."
         Pools "pools" "Address spaces that threads share; with --adversary alone."
-        Memory "memory" "Memory of vmalloc; with --adversary alone, and not yet."
+        Memory "memory" "Memory of vmalloc; with --adversary alone."
         Rcu "rcu" "Grace periods; with --adversary alone."
     }
 }

@@ -1,4 +1,4 @@
-//! Ten thousand coroutines of corosensei at once, each on a guarded stack of a pool: in tens of mappings, and warm when the
+//! Ten thousand coroutines of corosensei at once, each on a guarded stack of a pool: in tens of mappings, and resident when the
 //! next ones come.
 //!
 //! `cargo run -p freehold-vmalloc --release --example coroutines`
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let vm = VM.get_or_init(|| vm);
     let pool = StackPool::with_count(vm, 256 << 10, COROUTINES)?;
     let pool = POOL.get_or_init(|| pool);
-    for wave in ["cold", "warm"] {
+    for wave in ["decommitted", "resident"] {
         let started = Instant::now();
         let mut running = Vec::new();
         for last in 0..COROUTINES {
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mappings = std::fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count());
     println!("{mappings} mappings; guards are {:?}", vm.stats().mapping.guards);
-    println!("{} bytes are warm", vm.stats().residency.resident_bytes);
+    println!("{} bytes are resident", vm.stats().residency.resident_bytes);
     vm.release_idle()?;
     assert_eq!(vm.stats().residency.resident_bytes, 0);
     Ok(())

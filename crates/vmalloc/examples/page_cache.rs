@@ -76,9 +76,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("20,000 pages asked for, {} read; {} held", cache.reads, cache.pages.len());
     drop(cache);
-    let warm = vm.stats().residency.resident_bytes;
+    let resident = vm.stats().residency.resident_bytes;
     let released = vm.release_idle()?;
-    println!("{warm} bytes warm after that, {released} given back");
-    assert_eq!((released, vm.stats().residency.resident_bytes), (warm, 0));
+    println!("{resident} bytes resident after that, {released} given back");
+    assert_eq!((released, vm.stats().residency.resident_bytes), (resident, 0));
     Ok(())
 }

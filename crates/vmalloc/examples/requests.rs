@@ -82,6 +82,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(served.into_inner(), (THREADS * REQUESTS) as u64);
     println!("{} requests, each with a zeroed MiB", THREADS * REQUESTS);
     println!("{} page scans, {} bytes cleared", stats.scrub.scans, stats.scrub.cleared_bytes);
-    println!("{} bytes count as warm, at most 64 KiB of each free slot", stats.residency.resident_bytes);
+    println!("{} bytes count as resident, at most 64 KiB of each free slot", stats.residency.resident_bytes);
     Ok(())
 }

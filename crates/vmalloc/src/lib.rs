@@ -1,7 +1,7 @@
-//! Memory over reserved addresses: blocks, slots and stacks that are zero, guarded and warm, and whose memory shrinks when
+//! Memory over reserved addresses: blocks, slots and stacks that are zero, guarded and resident, and whose memory shrinks when
 //! idle; by the million, in tens of mappings.
 //!
-//! To unmap memory is cheap; to fault it in again is not. So what is freed stays warm, up to a threshold and for a while, and is
+//! To unmap memory is cheap; to fault it in again is not. So what is freed stays resident, up to a threshold and for a while, and is
 //! handed out again by any thread at the price of two atomic operations. All of it lies in one reservation, so that pages are given
 //! back and guards are made without a mapping for each.
 //!

@@ -58,7 +58,7 @@ impl VirtualMemory {
     ///
     /// # Errors
     /// [`AllocError::Addresses`] for 0 bytes, or where no addresses are left; [`AllocError::System`] if memory cannot be
-    /// committed, as under [`Commit::Strict`], or if none could be given back to win addresses.
+    /// committed, as under [`Commit::Strict`](crate::Commit::Strict), or if none could be given back to win addresses.
     ///
     /// # What is refused
     /// A length is refused for want of addresses only if no free run of them is as long, after all that is free was given back and
@@ -108,7 +108,7 @@ impl VirtualMemory {
         self.shared.zones().locate(address)
     }
 
-    /// Gives all free memory back to the system, at once, but for what another thread, that of [`RetainPolicy::decay`] too, is giving back
+    /// Gives all free memory back to the system, at once, but for what another thread, that of [`RetainPolicy::decay`](crate::RetainPolicy::decay) too, is giving back
     /// at this moment: that counts as resident until it is. What dropped pools and vectors
     /// left is tried again. Returns how many bytes no longer count as resident.
     ///

@@ -1,4 +1,4 @@
-//! Stacks for coroutines, by the hundred thousand: guarded without a mapping for each, and warm.
+//! Stacks for coroutines, by the hundred thousand: guarded without a mapping for each, and resident.
 //!
 //! ```text
 //!   start                  limit                                  base

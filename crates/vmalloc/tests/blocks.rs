@@ -1,4 +1,4 @@
-//! Blocks: zero, warm, given back, counted.
+//! Blocks: zero, resident, given back, counted.
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 
 use freehold_units::Span;
@@ -122,7 +122,7 @@ fn all_addresses_can_be_taken_and_taken_again() {
     };
     let all = 64 * MIB;
     assert_eq!(fill(64 << 10), all / (64 << 10));
-    // What is warm as blocks of one size is given back for those of another.
+    // What is resident as blocks of one size is given back for those of another.
     assert_eq!(fill(MIB), all / MIB);
     assert_eq!(fill(4096), all / 4096);
     assert_eq!(fill(3 * MIB), 21);
@@ -150,8 +150,8 @@ fn warm_memory_stays_under_the_threshold_and_a_batch() {
             held.drain(..(random >> 50) as usize % 40);
         }
         let stats = vm.stats();
-        let warm: u64 = stats.zones.iter().map(|zone| zone.space.warm_bytes).sum();
-        assert!(warm <= most && stats.residency.resident_bytes <= most, "{warm} {stats:?}");
+        let resident: u64 = stats.zones.iter().map(|zone| zone.space.warm_bytes).sum();
+        assert!(resident <= most && stats.residency.resident_bytes <= most, "{resident} {stats:?}");
     }
     assert!(vm.stats().residency.purges > 0);
     vm.validate().unwrap();
@@ -338,11 +338,11 @@ fn threads_share_and_lose_nothing() {
     // What the thread that decays is giving back at this moment counts until it is given back.
     loop {
         vm.release_idle().unwrap();
-        let warm = vm.stats().residency.resident_bytes;
-        if warm == 0 {
+        let resident = vm.stats().residency.resident_bytes;
+        if resident == 0 {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(5), "{warm} bytes");
+        assert!(began.elapsed() < Duration::from_secs(5), "{resident} bytes");
         std::thread::yield_now();
     }
 }

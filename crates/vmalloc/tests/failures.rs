@@ -43,7 +43,7 @@ impl Outcome {
 /// Uses all that there is, a little more than the threshold at times.
 fn scenario(vm: &VirtualMemory, round: u8) -> Outcome {
     let mut seen = Outcome::default();
-    // Blocks: cold, warm, cleared by a scan, past the threshold, extents.
+    // Blocks: decommitted, resident, cleared by a scan, past the threshold, extents.
     for len in [8192, 256 << 10, 3 * MIB] {
         for zero in [Zero::Yes, Zero::No, Zero::Yes] {
             let blocks: Vec<_> = (0..2).filter_map(|_| seen.of(vm.alloc(len, zero))).collect();
@@ -176,7 +176,7 @@ fn shorter_and_longer_again() -> bool {
     let failing = failing::after(0);
     drop(block);
     drop(failing);
-    // It is warm. Its last page is not of the next block.
+    // It is resident. Its last page is not of the next block.
     let block = vm.alloc(short, Zero::Yes).unwrap();
     let came_back = block.address() == place;
     assert!(is_zero(&block));
@@ -199,7 +199,7 @@ fn a_refused_release_of_dropped_slots_is_said() {
     let failing = failing::after(0);
     assert!(vm.release_idle().is_err());
     drop(failing);
-    // It is cleared, free and warm.
+    // It is cleared, free and resident.
     assert_eq!((vm.stats().residency.dropped_bytes, vm.stats().residency.resident_bytes), (0, 64 << 10));
     assert_eq!(vm.release_idle(), Ok(64 << 10));
     assert!(is_zero(&slots.get().unwrap()));

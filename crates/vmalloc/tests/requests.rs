@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 const MIB: usize = 1 << 20;
 const PAGE: usize = 4096;
-/// Around the ends of size classes, of small blocks, of granules of large ones, and of what can be warm.
+/// Around the ends of size classes, of small blocks, of granules of large ones, and of what can be resident.
 const PAGES: &[usize] = &[
     1, 2, 4, 5, 9, 16, 17, 20, 63, 129, 160, 255, 256, 257, 319, 320, 321, 448, 1023, 1024, 1025, 1280, 1281,
 ];
@@ -110,7 +110,7 @@ fn look(vm: &VirtualMemory, held: &Held) {
     // A slot may have pages behind its block, of a longer one before.
     let slots = held.blocks.keys().map(|&first| vm.locate(first).unwrap().size_saturating());
     let most = slots.sum::<u64>() + stats.residency.resident_bytes;
-    assert!(vm.resident_bytes().unwrap() <= most, "what is cold has pages: {stats:?}");
+    assert!(vm.resident_bytes().unwrap() <= most, "what is decommitted has pages: {stats:?}");
 }
 
 /// Returns how many calls were refused that had another way.

@@ -10,6 +10,8 @@ mod kva;
 #[cfg(feature = "program")]
 mod maple;
 #[cfg(feature = "program")]
+mod memory;
+#[cfg(feature = "program")]
 mod meter;
 #[cfg(feature = "program")]
 mod percpu;

@@ -3,7 +3,7 @@
 use super::growth::{Bound, exponent};
 use super::meter::{Figures, Meter, Unit};
 use super::strings::Suffered;
-use super::{kva, maple, percpu, pools, rcu};
+use super::{kva, maple, memory, percpu, pools, rcu};
 use crate::kind::Stressed;
 
 /// Operations that are built to hurt, at any n.
@@ -144,6 +144,7 @@ pub fn sequences(subject: Stressed) -> Option<&'static [Sequence]> {
         Stressed::Maple => Some(maple::SEQUENCES),
         Stressed::Pools => Some(pools::SEQUENCES),
         Stressed::Rcu => Some(rcu::SEQUENCES),
-        Stressed::Counters | Stressed::Memory => None,
+        Stressed::Memory => Some(memory::SEQUENCES),
+        Stressed::Counters => None,
     }
 }

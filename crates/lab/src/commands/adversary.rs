@@ -60,12 +60,9 @@ pub fn run(
 ) -> anyhow::Result<Results> {
     let mut results = Results::default();
     let Some(all) = sequences(subject) else {
-        return usage(match subject {
-            Stressed::Memory => {
-                "memory: its engines get bounds with the next issue, and sequences then; there is none yet"
-            }
-            _ => "--adversary: of kva, percpu, maple, pools and rcu; counters cost the same at any n",
-        });
+        return usage(
+            "--adversary: of kva, percpu, maple, pools, memory and rcu; counters cost the same at any n",
+        );
     };
     let mut names: Vec<_> = all.iter().map(|sequence| sequence.name).collect();
     names.push(SEARCH);

@@ -186,7 +186,7 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "memory", "--engine", "nobody"],
         &["bench", "memory", "--growth"],
         &["stress", "memory"],
-        &["stress", "memory", "--adversary"],
+        &["stress", "memory", "--adversary", "--sequence", "fly"],
         &["stress", "counters", "--adversary"],
         &["stress", "rcu"],
         &["stress", "kva", "--largest", "10000"],

@@ -14,13 +14,11 @@ impl Reservation {
     pub fn unlock(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "munlock")?;
         refuse("munlock")?;
-        call("munlock", || {
-            #[cfg(not(any(miri, not(target_os = "linux"))))]
-            // SAFETY: the range is part of this reservation, and the call changes nothing that its users see.
-            return unsafe { libc::munlock(start.as_ptr().cast(), range.len()) };
-            #[cfg(any(miri, not(target_os = "linux")))]
-            return i32::from(start.as_ptr().is_null());
-        })
+        #[cfg(not(any(miri, not(target_os = "linux"))))]
+        // SAFETY: the range is part of this reservation, and the call changes nothing that its users see.
+        done("munlock", unsafe { libc::munlock(start.as_ptr().cast(), range.len()) })?;
+        let _ = start;
+        Ok(())
     }
 
     /// Locks the pages of a part, those that have memory at once and others when they are first touched.
@@ -31,13 +29,13 @@ impl Reservation {
     pub fn lock_on_fault(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "mlock2")?;
         refuse("mlock2")?;
-        call("mlock2", || {
-            #[cfg(not(any(miri, not(target_os = "linux"))))]
-            // SAFETY: the range is part of this reservation, and the call changes nothing that its users see.
-            return unsafe { libc::mlock2(start.as_ptr().cast(), range.len(), libc::MLOCK_ONFAULT as _) };
-            #[cfg(any(miri, not(target_os = "linux")))]
-            return i32::from(start.as_ptr().is_null());
-        })
+        #[cfg(not(any(miri, not(target_os = "linux"))))]
+        // SAFETY: the range is part of this reservation, and the call changes nothing that its users see.
+        done("mlock2", unsafe {
+            libc::mlock2(start.as_ptr().cast(), range.len(), libc::MLOCK_ONFAULT as _)
+        })?;
+        let _ = start;
+        Ok(())
     }
 
     /// As [`Reservation::decommit`], of pages that may be locked and stay so (Linux 5.18).
@@ -55,9 +53,9 @@ impl Reservation {
             const MADV_DONTNEED_LOCKED: libc::c_int = 24;
             let start = self.check(&range, "madvise")?;
             refuse("madvise")?;
-            call("madvise", || {
-                // SAFETY: the range is part of this reservation, committed and not in use, as the caller says.
-                unsafe { libc::madvise(start.as_ptr().cast(), range.len(), MADV_DONTNEED_LOCKED) }
+            // SAFETY: the range is part of this reservation, committed and not in use, as the caller says.
+            done("madvise", unsafe {
+                libc::madvise(start.as_ptr().cast(), range.len(), MADV_DONTNEED_LOCKED)
             })
         }
         #[cfg(any(miri, not(target_os = "linux")))]
@@ -68,14 +66,10 @@ impl Reservation {
     }
 }
 
-/// Makes a call that returns 0, or not and sets `errno`.
-fn call(name: &'static str, made: impl FnOnce() -> i32) -> Result<(), SysError> {
-    if made() == 0 {
-        return Ok(());
-    }
-    Err(std::io::Error::last_os_error()
-        .raw_os_error()
-        .map_or(SysError::invalid(name), |errno| SysError { call: name, errno }))
+/// The result of a call that returned 0, or not and set `errno`.
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+fn done(call: &'static str, returned: libc::c_int) -> Result<(), SysError> {
+    if returned == 0 { Ok(()) } else { Err(SysError::last(call)) }
 }
 
 #[cfg(all(test, target_os = "linux", not(miri)))]

@@ -208,6 +208,8 @@ impl Mapping {
         for (way, guard) in [(MARKED, Guard::Marked), (PROTECTED, Guard::Protected)] {
             if ways & way != 0 {
                 self.memory.unguard(self.inner(range.clone()), guard)?;
+                // A long guard was a mapping of its own.
+                let _ = way == PROTECTED && self.memory.without_huge_pages(self.inner(range.clone())).is_ok();
             }
         }
         if self.is_locked && ways != 0 { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }

@@ -114,29 +114,29 @@ mod tests {
     #[test]
     fn the_threshold_is_seen_within_a_batch() {
         let policy = RetainPolicy::bytes(1 << 20);
-        let warm = ResidentCount::new(policy).unwrap();
+        let resident = ResidentCount::new(policy).unwrap();
         let mut bytes = 0;
-        while !warm.add(4096) {
+        while !resident.add(4096) {
             bytes += 4096;
         }
         assert!(bytes <= (1 << 20) + policy.batch_bytes(), "{bytes}");
-        assert_eq!(warm.bytes(), bytes + 4096);
-        warm.sub(bytes + 4096);
-        assert!(warm.bytes() == 0 && !warm.is_over());
+        assert_eq!(resident.bytes(), bytes + 4096);
+        resident.sub(bytes + 4096);
+        assert!(resident.bytes() == 0 && !resident.is_over());
         let nothing = ResidentCount::new(RetainPolicy::nothing()).unwrap();
         assert!(nothing.add(1));
     }
 
     #[test]
     fn what_one_thread_adds_another_takes_away() {
-        let warm = ResidentCount::new(RetainPolicy::bytes(64 << 20)).unwrap();
+        let resident = ResidentCount::new(RetainPolicy::bytes(64 << 20)).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| (0..1000).for_each(|_| assert!(!warm.add(8192))));
+                scope.spawn(|| (0..1000).for_each(|_| assert!(!resident.add(8192))));
             }
         });
-        assert_eq!(warm.bytes(), 4000 * 8192);
-        warm.sub(4000 * 8192);
-        assert_eq!(warm.bytes(), 0);
+        assert_eq!(resident.bytes(), 4000 * 8192);
+        resident.sub(4000 * 8192);
+        assert_eq!(resident.bytes(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Pools of slots of one size: each slot guarded, zero when it is handed out, warm if it can be.
+//! Pools of slots of one size: each slot guarded, zero when it is handed out, resident if it can be.
 //!
 //! ```text
 //!   stride  | data ...................... | guard | . |      Slots: what runs past the end faults
