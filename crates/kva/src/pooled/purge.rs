@@ -112,8 +112,8 @@ impl PooledSpace {
         // One purge at a time claims. The next one begins where this one ends.
         let mut cursor = hold(|| self.purge.lock().unwrap_or_else(PoisonError::into_inner));
         let start = *cursor;
-        let behind = self.records.all().filter(|(id, _)| *id >= start);
-        for (id, slab) in behind.chain(self.records.all().take_while(|(id, _)| *id < start)) {
+        let before = self.records.all().take_while(|(id, _)| *id < start);
+        for (id, slab) in self.records.from(start).chain(before) {
             if batch.bytes >= budget {
                 break;
             }

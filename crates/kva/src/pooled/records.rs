@@ -49,9 +49,13 @@ impl Records {
 
     /// The records that were reserved, by number.
     pub(super) fn all(&self) -> impl Iterator<Item = (u32, &Slab)> {
-        (0..)
-            .map_while(chunks::nth)
-            .zip(self.chunks.iter().map_while(OnceLock::get).flat_map(|chunk| chunk.iter()))
+        self.from(0)
+    }
+
+    /// The same, from one number on.
+    pub(super) fn from(&self, first: u32) -> impl Iterator<Item = (u32, &Slab)> {
+        let numbers = (chunks::made(first)..).map_while(chunks::nth);
+        numbers.map_while(|number| Some((number, self.get(number)?)))
     }
 
     pub(super) fn bytes(&self) -> usize {
