@@ -67,7 +67,6 @@ impl Barrier {
     pub(crate) fn mode(self) -> Mode {
         match self {
             Self::Fences => Mode::Fences,
-            #[cfg(any(test, not(loom)))]
             _ => Mode::Membarrier,
         }
     }
