@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use super::core::Core;
-use super::slab::Layout;
+use super::slab::{Layout, Slab};
 use super::word::SlabName;
 use super::{Memory, PooledSpace};
 use crate::atomic::{MutexGuard, Ordering};
@@ -205,11 +205,16 @@ impl PooledSpace {
     /// A slot of any slab of that class, whoever has the slab: it may be current, or with a thread that is about to put it
     /// somewhere.
     fn claim_any(&self, class: Class) -> Option<Memory> {
-        self.records.all().find_map(|(id, slab)| {
+        self.with_free_slots(class).find_map(|(name, _)| self.claim(name))
+    }
+
+    /// The slabs of a class that have a free slot, whoever has them.
+    pub(super) fn with_free_slots(&self, class: Class) -> impl Iterator<Item = (SlabName, &Slab)> {
+        self.records.all().filter_map(move |(id, slab)| {
             let word = slab.word();
             // What is read of the record is of the generation that is claimed of, or nothing is claimed.
             let is_usable = word.is_live() && word.free() != 0 && slab.layout().class == Some(class);
-            is_usable.then(|| self.claim(SlabName::new(word.generation(), id)))?
+            is_usable.then(|| (SlabName::new(word.generation(), id), slab))
         })
     }
 

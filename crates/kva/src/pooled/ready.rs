@@ -14,13 +14,9 @@ impl PooledSpace {
     pub fn alloc_ready(&self, size_bytes: u64, mut is_ready: impl FnMut(Span) -> bool) -> Option<Memory> {
         let class = self.class_of(size_bytes).ok()??;
         self.sort_lists(class, &mut is_ready);
-        self.records.all().find_map(|(id, slab)| {
-            let word = slab.word();
-            // What is read of the record is of the generation that is claimed of, or nothing is claimed.
-            let is_usable = word.is_live() && word.free() != 0 && slab.layout().class == Some(class);
-            let claim = || slab.claim_ready(word.generation(), self.tracks_warm, &mut is_ready);
-            let (span, is_warm) = is_usable.then(claim)??;
-            Some(Memory { span, is_warm, slab: Some(SlabName::new(word.generation(), id)) })
+        self.with_free_slots(class).find_map(|(name, slab)| {
+            let (span, is_warm) = slab.claim_ready(name.generation(), self.tracks_warm, &mut is_ready)?;
+            Some(Memory { span, is_warm, slab: Some(name) })
         })
     }
 
