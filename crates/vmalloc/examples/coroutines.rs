@@ -1,39 +1,17 @@
 //! Ten thousand coroutines of corosensei at once, each on a guarded stack of a pool: in tens of mappings, and resident when the
-//! next ones come.
+//! next ones come. The feature `corosensei` makes our stacks corosensei's.
 //!
 //! `cargo run -p freehold-vmalloc --release --example coroutines`
-#![allow(unsafe_code, reason = "corosensei's trait for stacks is unsafe, as it must be told the truth")]
 
-use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use freehold_vmalloc::{RetainPolicy, StackPool, VirtualMemory};
 use std::error::Error;
-use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::time::Instant;
 
 // Coroutines have stacks that outlive everything.
 static VM: OnceLock<VirtualMemory> = OnceLock::new();
 static POOL: OnceLock<StackPool<'static>> = OnceLock::new();
-
-/// A stack of a pool, for a coroutine.
-struct PooledStack(freehold_vmalloc::Stack<'static>);
-
-fn pointer(at: NonNull<u8>) -> StackPointer {
-    at.addr()
-}
-
-// SAFETY: the memory between is the stack's alone as long as the value lives, its ends are multiples of a page, and the lowest
-// page is a guard.
-unsafe impl Stack for PooledStack {
-    fn base(&self) -> StackPointer {
-        pointer(self.0.base())
-    }
-
-    fn limit(&self) -> StackPointer {
-        pointer(self.0.guard())
-    }
-}
 
 /// Counts to `last`, with a pause after each number.
 fn count(yielder: &Yielder<(), u64>, last: u64) -> u64 {
@@ -55,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let started = Instant::now();
         let mut running = Vec::new();
         for last in 0..COROUTINES {
-            let stack = PooledStack(pool.get()?);
+            let stack = pool.get()?;
             running.push(Coroutine::with_stack(stack, move |yielder, ()| count(yielder, last % 10)));
         }
         let mut returned = 0;

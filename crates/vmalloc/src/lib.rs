@@ -32,7 +32,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Handles borrow the [`VirtualMemory`]; a program that passes them around has it in a `static`.
+//! Handles borrow the [`VirtualMemory`]; a program that passes them around has it in a `static`, or uses the owned ones.
+//!
+//! Features: with `allocator-api2` a [`VirtualMemory`] is an allocator, for `hashbrown` and other collections that take one; with
+//! `corosensei` a [`Stack`] is one of its stacks.
 //!
 //! # Forks
 //! A child has its own copy of everything, zero where it was zero, and guards where they were. It may use all of it, whatever other
@@ -46,6 +49,9 @@
 mod block;
 mod builder;
 mod error;
+#[cfg(any(feature = "allocator-api2", feature = "corosensei"))]
+#[allow(unsafe_code, reason = "the traits are unsafe, as they must be told the truth")]
+mod foreign;
 mod lock;
 #[allow(unsafe_code, reason = "the mapping layer: who may use which pages is decided here")]
 mod mapping;
