@@ -84,7 +84,7 @@ pub use residency::RetainPolicy;
 pub use slots::{Slot, SlotLayout, Slots};
 pub use stack::{Stack, StackLayout, StackPool};
 pub use stats::{LendingStats, MappingStats, ResidencyStats, ScrubStats, Stats, ZoneStats};
-pub use vec::VmVec;
+pub use vec::{IntoIter, VmVec};
 
 /// The README's example must compile and run.
 #[cfg(doctest)]

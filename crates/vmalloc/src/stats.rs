@@ -156,8 +156,7 @@ impl VirtualMemory {
         let mut resident = 0;
         for zone in zones.all() {
             zone.validate(&zones.mapping)?;
-            let stats = zone.space.stats();
-            resident += zone.counted_bytes(stats.warm_bytes + stats.purging_bytes) + zone.dropped_bytes();
+            resident += zone.all_counted_bytes() + zone.dropped_bytes();
         }
         let counted = self.shared.residency.resident.bytes();
         check(resident == counted, "S6", "what is counted as resident is what is free and resident", resident)
@@ -171,6 +170,6 @@ fn zone_stats(zones: &Zones, zone: &Zone) -> ZoneStats {
         name: zone.name.clone(),
         addresses: addresses.expect("V1: a zone has addresses"),
         committed_bytes: zones.mapping.committed_bytes(&range) as u64,
-        space: zone.space.stats(),
+        space: zone.stats(),
     }
 }

@@ -1,6 +1,7 @@
 //! Other crates' collections and coroutines in memory of ours.
 #![cfg(all(target_os = "linux", not(miri)))]
 #![allow(unsafe_code, reason = "the trait of allocators is unsafe")]
+#![allow(clippy::unwrap_used, reason = "a test stops at once")]
 
 use allocator_api2::alloc::{Allocator, Layout};
 use allocator_api2::vec::Vec as ForeignVec;

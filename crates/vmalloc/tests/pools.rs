@@ -3,8 +3,8 @@
 
 use freehold_vmalloc::kva;
 use freehold_vmalloc::{
-    AllocError, Commit, PoolError, RetainPolicy, SlotLayout, Stack, StackLayout, StackPool, VirtualMemory,
-    VmVec, Zero,
+    AllocError, PoolError, RetainPolicy, SlotLayout, Stack, StackLayout, StackPool, VirtualMemory, VmVec,
+    Zero,
 };
 
 const MIB: usize = 1 << 20;
@@ -221,99 +221,6 @@ fn stacks_end_where_their_guards_are() {
     assert_eq!(pool.count(), 64);
 }
 
-#[test]
-fn vectors_grow_in_place() {
-    for commit in [Commit::Lazy, Commit::Strict] {
-        let vm = VirtualMemory::builder().reserve(64 * MIB).commit(commit).build().unwrap();
-        let most = if cfg!(miri) { 1100 } else { 600_000 };
-        let mut numbers: VmVec<u64> = VmVec::with_reserve(&vm, most).unwrap();
-        let start = numbers.as_ptr();
-        (0..most as u64 - 1).for_each(|number| numbers.push(number).unwrap());
-        assert!(numbers.iter().copied().eq(0..most as u64 - 1));
-        assert_eq!(numbers.as_ptr(), start);
-        assert!(numbers.extend_from_slice(&[1, 2]).is_err());
-        numbers.extend_from_slice(&[5]).unwrap();
-        let refused = numbers.push(6).unwrap_err();
-        assert!(
-            refused.value == 6
-                && matches!(refused.cause, AllocError::Addresses(kva::AllocError::TooLarge { .. }))
-        );
-        numbers.truncate(10);
-        numbers.shrink_to_fit().unwrap();
-        #[cfg(all(target_os = "linux", not(miri)))]
-        assert_eq!(vm.resident_bytes(), Ok(4096));
-        numbers.extend_from_slice(&[10, 11]).unwrap();
-        assert!(numbers.iter().copied().eq(0..12));
-        assert_eq!(numbers.pop(), Some(11));
-        assert!(vm.stats().lending.vector_bytes >= most as u64 * 8);
-        drop(numbers);
-        assert_eq!(vm.stats().lending.vector_bytes, 0);
-        #[cfg(all(target_os = "linux", not(miri)))]
-        assert_eq!(vm.resident_bytes(), Ok(0));
-    }
-}
-
-#[test]
-fn vectors_drop_what_they_have() {
-    use std::rc::Rc;
-    let vm = vm();
-    let one = Rc::new(());
-    let mut many: VmVec<Rc<()>> = VmVec::with_reserve(&vm, 100).unwrap();
-    (0..100).for_each(|_| many.push(Rc::clone(&one)).unwrap());
-    assert_eq!(Rc::strong_count(&many.push(Rc::clone(&one)).unwrap_err().value), 102);
-    assert_eq!(Rc::strong_count(&one), 101);
-    many.truncate(60);
-    drop(many.pop());
-    assert_eq!(Rc::strong_count(&one), 60);
-    drop(many);
-    assert_eq!(Rc::strong_count(&one), 1);
-    let mut nothing: VmVec<()> = VmVec::with_reserve(&vm, 5).unwrap();
-    (0..5).for_each(|_| nothing.push(()).unwrap());
-    assert!(nothing.push(()).is_err() && nothing.len() == 5);
-    assert!(VmVec::<u64>::with_reserve(&vm, usize::MAX).is_err());
-    assert!(VmVec::<u8>::with_reserve(&vm, 1 << 46).is_err());
-    let empty: VmVec<String> = VmVec::with_reserve(&vm, 0).unwrap();
-    assert!(empty.is_empty());
-}
-
-#[test]
-fn vectors_of_elements_without_bytes_end() {
-    let vm = vm();
-    let mut units: VmVec<'_, ()> = VmVec::with_reserve(&vm, usize::MAX).unwrap();
-    units.extend_from_slice(&[(); usize::MAX]).unwrap();
-    assert!(units.push(()).is_err() && units.extend_from_slice(&[()]).is_err());
-    assert_eq!(units.len(), usize::MAX);
-}
-
-#[test]
-fn a_panic_in_a_destructor_loses_no_addresses() {
-    struct Panics;
-    impl Drop for Panics {
-        fn drop(&mut self) {
-            std::panic::resume_unwind(Box::new(()));
-        }
-    }
-    let vm = vm();
-    let mut elements = VmVec::with_reserve(&vm, 1000).unwrap();
-    assert!(elements.push((Panics, 1)).is_ok());
-    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(elements))).is_err());
-    assert_eq!(vm.stats().lending.vector_bytes, 0);
-}
-
-#[cfg(all(target_os = "linux", not(miri)))]
-#[test]
-fn every_question_to_the_system_is_counted() {
-    let vm = vm();
-    let slots = vm.slots(&SlotLayout::new(4096).count(128)).unwrap();
-    let held: Vec<_> = (0..128).map(|_| slots.get().unwrap()).collect();
-    let before = vm.stats().scrub.scans;
-    // No two of the 64 that are cleared together are neighbours.
-    let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|slot| slot.number() % 2 == 1);
-    drop(odd);
-    assert_eq!((vm.stats().residency.dropped_bytes, vm.stats().scrub.scans - before), (0, 64));
-    drop(even);
-}
-
 /// A dropped slot counts with what it keeps, so large slots of which little is used stay under the threshold.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
@@ -420,6 +327,18 @@ fn slots_are_aligned_as_asked_for() {
     };
     assert_eq!(aligned(MIB, MIB, 0), Ok(MIB));
     assert_eq!(aligned(64 << 10, 64 << 10, 4096), Ok(128 << 10));
+    // No more than they need, where nobody asks for an alignment.
+    for (pages, guard) in [(1, 1), (9, 1), (100, 3), (1000, 1), (25, 0)] {
+        assert_eq!(aligned(pages << 12, 4096, guard << 12), Ok((pages + guard) << 12));
+    }
+    // The largest power of two that divides the distance is promised, up to 64 KiB.
+    for (size, guard, promised) in
+        [(64 << 10, 0, 64 << 10), (60 << 10, 4096, 64 << 10), (20 << 10, 4096, 8192)]
+    {
+        let pool = vm.slots(&SlotLayout::new(size).guard(guard).count(32)).unwrap();
+        let slots: Vec<_> = (0..32).map(|_| pool.get().unwrap()).collect();
+        assert!(slots.iter().all(|slot| slot.as_ptr().addr().get().is_multiple_of(promised)), "{size}");
+    }
     assert_eq!(aligned(64 << 10, 4096, 0), Ok(64 << 10));
     assert_eq!(aligned(9 << 12, 32 << 10, 4096), Ok(64 << 10));
     assert!(aligned(4096, 1, 0).is_ok());
@@ -430,34 +349,16 @@ fn slots_are_aligned_as_asked_for() {
     vm.validate().unwrap();
 }
 
+#[cfg(all(target_os = "linux", not(miri)))]
 #[test]
-fn vectors_have_what_vectors_have() {
+fn every_question_to_the_system_is_counted() {
     let vm = vm();
-    let mut numbers: VmVec<'_, u32> = VmVec::with_reserve(&vm, 100).unwrap();
-    numbers.extend(0..10).unwrap();
-    numbers.retain(|number| number % 3 != 0);
-    assert_eq!(*numbers, [1, 2, 4, 5, 7, 8]);
-    assert_eq!(
-        (numbers.swap_remove(1), numbers.swap_remove(5), numbers.swap_remove(4)),
-        (Some(2), None, Some(7))
-    );
-    assert_eq!(*numbers, [1, 8, 4, 5]);
-    numbers.resize(6, 9).unwrap();
-    assert_eq!(*numbers, [1, 8, 4, 5, 9, 9]);
-    numbers.resize(1, 0).unwrap();
-    assert!(numbers.resize(101, 3).is_err() && numbers.extend(0..9).is_err());
-    assert_eq!(numbers.len(), 100);
-    let mut bytes: VmVec<'_, u8> = VmVec::with_reserve(&vm, 32 * MIB).unwrap();
-    bytes.extend_from_slice(&[1; 5000]).unwrap();
-    bytes.truncate(100);
-    bytes.resize_zeroed(16 * MIB).unwrap();
-    assert!(bytes[..100].iter().all(|&byte| byte == 1) && is_zero(&bytes[100..MIB]));
-    #[cfg(all(target_os = "linux", not(miri)))]
-    assert!(vm.resident_bytes().unwrap() <= 16 << 10, "growing with zeros touches no page");
-    bytes[9000] = 1;
-    bytes.resize_zeroed(50).unwrap();
-    bytes.resize_zeroed(10_000).unwrap();
-    assert!(is_zero(&bytes[50..]));
-    assert!(bytes.resize_zeroed(33 * MIB).is_err());
-    assert_eq!(bytes.len(), 10_000);
+    let slots = vm.slots(&SlotLayout::new(4096).count(128)).unwrap();
+    let held: Vec<_> = (0..128).map(|_| slots.get().unwrap()).collect();
+    let before = vm.stats().scrub.scans;
+    // No two of the 64 that are cleared together are neighbours.
+    let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|slot| slot.number() % 2 == 1);
+    drop(odd);
+    assert_eq!((vm.stats().residency.dropped_bytes, vm.stats().scrub.scans - before), (0, 64));
+    drop(even);
 }

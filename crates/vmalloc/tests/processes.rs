@@ -77,6 +77,16 @@ fn faults_where_it_should() {
         // Guards stay where their memory goes.
         vm.release_idle().unwrap();
     }
+    // On both sides, whatever was handed out before beside them: nothing was beside the first.
+    for align in [4096, 128 << 10] {
+        let layout = SlotLayout::new(128 << 10).guard_both_sides(8192).align(align).count(64);
+        let pool = vm.slots(&layout).unwrap();
+        for slot in [pool.get().unwrap(), pool.get().unwrap()] {
+            let (first, end) = (slot.as_ptr().as_ptr(), slot.as_ptr().as_ptr().wrapping_add(slot.len()));
+            assert!(faults(first.wrapping_sub(1)) && faults(first.wrapping_sub(8192)) && !faults(first));
+            assert!(faults(end) && faults(end.wrapping_add(8191)) && !faults(end.wrapping_sub(1)));
+        }
+    }
     eprintln!("guards are {:?}", vm.stats().mapping.guards);
 
     assert!((0..20).any(|_| freed_faults_until_it_comes_back()));

@@ -171,6 +171,17 @@ impl Mapping {
         unsafe { self.memory.base().add(self.lead + offset) }
     }
 
+    /// The byte at an address.
+    ///
+    /// # Safety
+    /// The mapping has it.
+    #[inline]
+    pub(crate) unsafe fn at_address(&self, address: u64) -> NonNull<u8> {
+        let base = self.memory.base();
+        // SAFETY: as the caller says, and the reservation has all of the mapping.
+        unsafe { base.add(address as usize - base.addr().get()) }
+    }
+
     /// Gives memory back: the part is zero. If that fails, what it holds is unknown.
     pub(crate) fn decommit(&self, pages: &mut Pages, part: Range<usize>) -> Result<(), SysError> {
         let range = self.range_of(pages, part);

@@ -28,8 +28,8 @@ impl Residency {
         }
         let (span, slab) = zone.space.alloc_warm(len as u64)?;
         self.resident.sub(span.size_saturating());
-        // SAFETY: the zone is of the mapping, and the slot of the zone.
-        Some((unsafe { self.zones.mapping.at(zone.offset(span.first())) }, slab))
+        // SAFETY: the zone is of the mapping, and the slot of the zone, in which blocks are where they are in memory.
+        Some((unsafe { self.zones.mapping.at_address(span.first()) }, slab))
     }
 
     /// A slot of a pool that needs nothing done, with its position, the fast path. `None` is not a refusal: call
@@ -39,7 +39,7 @@ impl Residency {
         if self.quarantine.is_some() {
             return None;
         }
-        let (span, slab) = zone.space.alloc_warm(shape.stride)?;
+        let (span, slab) = zone.space.alloc_warm(1)?;
         self.resident.sub(shape.kept as u64);
         // SAFETY: the zone is of the mapping, and the slot of the zone.
         let start = unsafe { self.zones.mapping.at(zone.offset(span.first()) + shape.data.start) };

@@ -51,7 +51,7 @@ impl Scrub {
         while cleared < batch.len() {
             let neighbours = &mut batch[cleared..];
             let is_adjacent = |two: &&[Held]| {
-                let is_next = two[0].position + shape.stride == two[1].position;
+                let is_next = two[0].position + 1 == two[1].position;
                 is_next && shape.stride as usize - two[0].used_bytes <= MOST_BETWEEN
             };
             let count = 1 + neighbours.windows(2).take_while(is_adjacent).count();
@@ -153,7 +153,15 @@ mod tests {
 
     #[test]
     fn runs_are_cut_into_slots() {
-        let shape = Shape { stride: 100, data: 20..80, guard: 80..90, kept: 0, zeroed: true, waits: true };
+        let shape = Shape {
+            stride: 100,
+            data: 20..80,
+            guard: 80..90,
+            both_sides: false,
+            kept: 0,
+            zeroed: true,
+            waits: true,
+        };
         let mut parts = Vec::new();
         // Slots at 1000..1060, 1100..1160, 1200..1260.
         for run in [1000..1010, 1030..1105, 1060..1100, 1159..1300] {

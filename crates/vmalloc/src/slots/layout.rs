@@ -5,7 +5,6 @@ use crate::mapping::whole_pages;
 use crate::memory::Zero;
 use crate::zone::Shape;
 use freehold_sys::page_bytes;
-use freehold_units::Align;
 
 /// Slots of a slab, so that a pool has a multiple of it.
 pub(super) const SLAB_SLOTS: u64 = 32;
@@ -33,8 +32,15 @@ pub struct SlotLayout {
 #[derive(Clone, Copy, Debug)]
 struct Guarding {
     bytes: usize,
-    /// Below the slot, as stacks have it.
-    is_below: bool,
+    side: Side,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Behind,
+    /// As stacks have it.
+    Below,
+    Both,
 }
 
 impl SlotLayout {
@@ -43,7 +49,7 @@ impl SlotLayout {
     pub fn new(size_bytes: usize) -> Self {
         Self {
             size_bytes,
-            guard: Guarding { bytes: page_bytes(), is_below: false },
+            guard: Guarding { bytes: page_bytes(), side: Side::Behind },
             keep_resident_bytes: usize::MAX,
             count: None,
             zero: Zero::Yes,
@@ -56,6 +62,12 @@ impl SlotLayout {
     /// Bytes behind each slot that fault; 0 for none.
     pub fn guard(self, guard_bytes: usize) -> Self {
         Self { guard: Guarding { bytes: guard_bytes, ..self.guard }, ..self }
+    }
+
+    /// As [`SlotLayout::guard`], and as many bytes before each slot, which the one before it shares as its own. Cost: constant; where
+    /// the slot is handed out first, a system call more.
+    pub fn guard_both_sides(self, guard_bytes: usize) -> Self {
+        Self { guard: Guarding { bytes: guard_bytes, side: Side::Both }, ..self }
     }
 
     /// How many of the first bytes of a free slot may keep their pages, all if this is not called; a free slot counts with as many.
@@ -74,7 +86,8 @@ impl SlotLayout {
     /// What the address of each slot is a multiple of, a page if this is not called: a power of two up to the size of a slot. The
     /// distance of slots grows to a multiple of it, which for slots of its size and no guard it is.
     ///
-    /// Without it, slots are aligned to the largest power of two that divides their distance, up to 64 KiB. Cost: constant.
+    /// Without it the distance of slots is their size and their guard, each rounded up to whole pages, and slots are aligned to the
+    /// largest power of two that divides it, up to 64 KiB. Cost: constant.
     pub fn align(self, align_bytes: usize) -> Self {
         Self { align_bytes, ..self }
     }
@@ -96,9 +109,13 @@ impl SlotLayout {
     }
 
     /// What the first slot starts at a multiple of, and how far behind.
-    pub(super) fn start(&self) -> (usize, usize) {
+    pub(super) fn start(&self, shape: &Shape) -> (usize, usize) {
         let align = self.align_bytes.max(TABLE_BYTES);
-        (align, if self.align_bytes > OFF_TABLE_BYTES { 0 } else { OFF_TABLE_BYTES })
+        let before = if shape.both_sides { shape.guard.len() } else { 0 };
+        match self.align_bytes > OFF_TABLE_BYTES {
+            true => (align, before.next_multiple_of(self.align_bytes)),
+            false => (align, before.next_multiple_of(OFF_TABLE_BYTES).max(OFF_TABLE_BYTES)),
+        }
     }
 
     /// The name of the mapping.
@@ -108,13 +125,13 @@ impl SlotLayout {
 
     /// Stacks: the guard is below, slots keep their highest bytes, and hold what their last user left.
     pub(crate) fn stacks(usable_bytes: usize) -> Self {
-        let guard = Guarding { bytes: page_bytes(), is_below: true };
+        let guard = Guarding { bytes: page_bytes(), side: Side::Below };
         let layout = Self { guard, ..Self::new(usable_bytes) };
         layout.zero(Zero::No).name("freehold stacks")
     }
 
-    /// Where data and guard are, and the granule of the pool's space.
-    pub(super) fn shape(&self) -> Result<(Shape, Align), PoolError> {
+    /// Where data and guard are.
+    pub(super) fn shape(&self) -> Result<Shape, PoolError> {
         let too_large = PoolError::TooLarge { slot_bytes: None };
         if self.size_bytes == 0 || self.count == Some(0) {
             return Err(PoolError::Empty);
@@ -122,10 +139,6 @@ impl SlotLayout {
         let data = whole_pages(self.size_bytes).ok_or(too_large)?;
         let guard = whole_pages(self.guard.bytes).ok_or(too_large)?;
         let needed = data.checked_add(guard).filter(|&needed| needed < 1 << 46).ok_or(too_large)?;
-        // The sizes of slots in a space: 1 to 8 granules are exact.
-        let pages = needed / page_bytes();
-        let shift = if pages > 8 { (pages - 1).ilog2() - 2 } else { 0 };
-        let granule = page_bytes() << shift;
         let is_align = self.align_bytes.is_power_of_two() && self.align_bytes <= data.max(page_bytes());
         if !is_align {
             return Err(PoolError::Alignment {
@@ -133,18 +146,17 @@ impl SlotLayout {
                 slot_bytes: data as u64,
             });
         }
-        // A slot of more granules than eight is refused above.
-        let granule = granule.max(self.align_bytes);
-        let stride = needed.next_multiple_of(granule);
-        let (data, guard) = if self.guard.is_below {
-            (stride - data..stride, stride - data - guard..stride - data)
-        } else {
-            (0..data, data..data + guard)
+        let stride = needed.next_multiple_of(self.align_bytes.max(page_bytes()));
+        let both_sides = guard > 0 && self.guard.side == Side::Both;
+        let (data, guard) = match self.guard.side {
+            Side::Below => (stride - data..stride, stride - data - guard..stride - data),
+            // Before a slot nothing is but the guard of the one before it.
+            Side::Both if both_sides => (0..data, data..stride),
+            Side::Behind | Side::Both => (0..data, data..data + guard),
         };
         let zeroed = self.zero == Zero::Yes;
         let kept = self.keep_resident_bytes.min(data.len()) / page_bytes() * page_bytes();
         let waits = zeroed || kept < data.len();
-        let shape = Shape { stride: stride as u64, data, guard, kept, zeroed, waits };
-        Ok((shape, Align::new(granule as u64).ok_or(too_large)?))
+        Ok(Shape { stride: stride as u64, data, guard, both_sides, kept, zeroed, waits })
     }
 }

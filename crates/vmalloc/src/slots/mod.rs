@@ -3,6 +3,7 @@
 //! ```text
 //!   stride  | data ...................... | guard | . |      Slots: what runs past the end faults
 //!           | . | guard | ...................... data |      stacks: they grow down
+//!   | guard | data ...................... | ..... guard |      guards on both sides
 //! ```
 //!
 //! Slots start 64 KiB behind a multiple of 2 MiB. So the guard of a slot and the end of the one before it share a page
@@ -43,7 +44,7 @@ impl VirtualMemory {
     /// # Cost
     /// A lock and O(log n) for the addresses, a system call for the name, and a bit for each slot.
     pub fn slots(&self, layout: &SlotLayout) -> Result<Slots<'_>, PoolError> {
-        let (shape, granule) = layout.shape()?;
+        let shape = layout.shape()?;
         let shared = &*self.shared;
         let slot_bytes = Some(shape.stride);
         let most = shared.mapping().len() as u64 / 8 / shape.stride / SLAB_SLOTS * SLAB_SLOTS;
@@ -51,13 +52,13 @@ impl VirtualMemory {
         let len = count.and_then(|count| count.checked_mul(shape.stride));
         let len = len.filter(|&len| len > 0 && len <= shared.mapping().len() as u64);
         let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
-        let (align_bytes, behind) = layout.start();
+        let (align_bytes, behind) = layout.start(&shape);
         // Whole page tables: a huge page of the pool is nobody else's.
         let lent_bytes = (len + behind).next_multiple_of(TABLE_BYTES) as u64;
         let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
-        let zone = Zone::new(layout.shown_name(), range, 0, granule, Some(shape));
+        let zone = Zone::of_slots(layout.shown_name(), range, shape);
         match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
             Ok(zone) => Ok(Slots { shared, zone, lent, accessible_bytes: layout.accessible_bytes }),
             Err(error) => {
@@ -113,7 +114,7 @@ impl Slots<'_> {
 
     #[inline(never)]
     fn get_slow(&self, shape: &Shape) -> Result<Slot<'_>, AllocError> {
-        match self.shared.residency.alloc(&self.zone, shape.stride, shape.data.len()) {
+        match self.shared.residency.alloc(&self.zone, 1, shape.data.len()) {
             Ok(held) => self.narrowed(Slot::new(self, held)),
             Err(error) => Err(self.refused(error)),
         }
@@ -152,7 +153,7 @@ impl Slots<'_> {
     pub fn locate(&self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.shared.mapping().address(0))?;
         let position = self.zone.position(usize::try_from(offset).ok()?)?;
-        Some(self.zone.space.locate(position)?.first() / self.shape().stride)
+        Some(self.zone.space.locate(position)?.first())
     }
 }
 
@@ -237,7 +238,7 @@ impl Slot<'_> {
     /// Cost: constant.
     #[must_use]
     pub fn number(&self) -> u64 {
-        self.position / self.pool.shape().stride
+        self.position
     }
 }
 
@@ -295,6 +296,6 @@ fn close(shared: &Scrub, zone: &Arc<Zone>, lent: Range<usize>) {
     zones.close(zone);
     // Who has free slots in hand is waited for. Nobody begins to any more.
     *zone.hold_alone() = false;
-    residency.resident.sub(zone.counted_bytes(zone.space.stats().warm_bytes));
+    residency.resident.sub(zone.all_counted_bytes());
     zones.end_pool(lent);
 }

@@ -16,8 +16,11 @@ pub(crate) struct Claimed<'a> {
 impl Zone {
     /// Claims free blocks that count as `counted_bytes` or more, to give their pages back.
     pub(crate) fn claim(&self, counted_bytes: u64) -> Result<Claimed<'_>, OutOfMemory> {
-        let bytes = self.shape.as_ref().map_or(counted_bytes, |shape| shape.address_bytes(counted_bytes));
-        Ok(Claimed { zone: self, batch: self.space.take_warm(bytes)? })
+        let positions = match &self.shape {
+            Some(shape) => counted_bytes.div_ceil(shape.kept.max(1) as u64),
+            None => counted_bytes,
+        };
+        Ok(Claimed { zone: self, batch: self.space.take_warm(positions)? })
     }
 }
 
@@ -38,12 +41,12 @@ impl Claimed<'_> {
             while let Some(next) = spans.next_if(|next| span.touches(*next)) {
                 span = span.hull(next);
             }
-            let start = self.zone.offset(span.first());
-            let len = span.size_saturating() as usize;
+            let range = self.zone.offsets(span);
+            let len = range.len();
             // SAFETY:
             // - The batch holds the blocks until it is given back or dropped.
             // - What is resident is committed. Guards between them stay guards.
-            let mut pages = unsafe { mapping.pages(start..start + len) };
+            let mut pages = unsafe { mapping.pages(range) };
             mapping.decommit(&mut pages, 0..len)?;
         }
         drop(spans);

@@ -7,6 +7,7 @@
 //!
 //! # Contract
 //! - A zone is a range of the mapping with a pooled space of its own. What it hands out is committed and guarded: [`Held`].
+//!   Blocks are in their space where they are in memory; a pool's space has the numbers of its slots.
 //! - [`Zones`] has all zones, and says which one serves a length; [`Lending`] has the addresses of pools and vectors.
 //! - The layer knows which pieces are free, and whether they may have memory; not how much may.
 //!
@@ -25,10 +26,10 @@ mod zones;
 use crate::error::AllocError;
 use crate::lock::{lock, read, write};
 use crate::mapping::{Mapping, Pages};
-use freehold_kva::pooled::{Memory, SlabName};
+use freehold_kva::pooled::{self, Memory, SlabName};
 use freehold_kva::{LayoutError, PooledSpace, Request};
-use freehold_sys::SysError;
 use freehold_sys::fork::Held as Guarded;
+use freehold_sys::{SysError, page_bytes};
 use freehold_units::{Align, Broken, Span, check};
 use guards::Guards;
 use std::collections::VecDeque;
@@ -83,6 +84,8 @@ pub(crate) struct Zone {
     pub(crate) name: String,
     /// The position in `space` of its first byte.
     first: u64,
+    /// Bytes of a position: one, or the stride of a pool.
+    unit_bytes: u64,
     pub(crate) space: PooledSpace,
     /// Its bytes in the mapping.
     range: Range<usize>,
@@ -96,24 +99,35 @@ pub(crate) struct Zone {
 }
 
 impl Zone {
-    /// A zone of that range. In its space the first byte is at `first`.
-    pub(crate) fn new(
+    /// The zone of blocks in all bytes of the mapping, of which the first has that address.
+    pub(super) fn of_blocks(name: &str, range: Range<usize>, first: u64) -> Result<Self, LayoutError> {
+        let granule = Align::new(page_bytes() as u64).ok_or(LayoutError::Empty)?;
+        Self::new(name, range, (first, 1), granule, None)
+    }
+
+    /// The zone of a pool, whose range is whole slots.
+    pub(crate) fn of_slots(name: &str, range: Range<usize>, shape: Shape) -> Result<Self, LayoutError> {
+        Self::new(name, range, (0, shape.stride), Align::ONE, Some(shape))
+    }
+
+    /// A zone of that range. In its space the first byte is at a position, and each position is so many bytes.
+    fn new(
         name: &str,
         range: Range<usize>,
-        first: u64,
+        (first, unit_bytes): (u64, u64),
         granule: Align,
         shape: Option<Shape>,
     ) -> Result<Self, LayoutError> {
-        let span = Span::from_size(first, range.len() as u64).ok_or(LayoutError::Empty)?;
-        let guarded = shape.as_ref().filter(|shape| !shape.guard.is_empty());
-        let slots = guarded.map_or(0, |shape| range.len() as u64 / shape.stride);
+        let span = Span::from_size(first, range.len() as u64 / unit_bytes).ok_or(LayoutError::Empty)?;
+        let guarded = shape.as_ref().is_some_and(|shape| !shape.guard.is_empty());
         Ok(Self {
             name: name.to_owned(),
             first,
+            unit_bytes,
             space: PooledSpace::for_memory(span, granule)?,
             range,
             shape,
-            guards: Guards::new(slots)?,
+            guards: Guards::new(if guarded { span.size_saturating() } else { 0 })?,
             waiting: Waiting::default(),
             open: RwLock::new(true),
         })
@@ -137,17 +151,42 @@ impl Zone {
     /// The bytes of the mapping at a position.
     #[inline]
     pub(crate) fn offset(&self, position: u64) -> usize {
-        self.range.start + (position - self.first) as usize
+        self.range.start + ((position - self.first) * self.unit_bytes) as usize
+    }
+
+    /// The bytes of the mapping at positions.
+    fn offsets(&self, span: Span) -> Range<usize> {
+        let start = self.offset(span.first());
+        start..start + (span.size_saturating() * self.unit_bytes) as usize
     }
 
     /// The position of a byte of the mapping; `None` if it is not of the zone.
     pub(crate) fn position(&self, offset: usize) -> Option<u64> {
-        self.range.contains(&offset).then(|| self.first + (offset - self.range.start) as u64)
+        let is_here = self.range.contains(&offset);
+        is_here.then(|| self.first + (offset - self.range.start) as u64 / self.unit_bytes)
     }
 
-    /// What free blocks of `bytes` count as. Blocks are slots of their stride in a pool.
-    pub(crate) fn counted_bytes(&self, bytes: u64) -> u64 {
-        self.shape.as_ref().map_or(bytes, |shape| shape.counted_bytes(bytes))
+    /// The figures of its space, in bytes.
+    pub(crate) fn stats(&self) -> pooled::Stats {
+        let mut stats = self.space.stats();
+        for positions in
+            [&mut stats.held_bytes, &mut stats.ready_bytes, &mut stats.warm_bytes, &mut stats.purging_bytes]
+        {
+            *positions *= self.unit_bytes;
+        }
+        stats.unused_bytes *= u128::from(self.unit_bytes);
+        stats
+    }
+
+    /// What free blocks count as that take so many positions.
+    pub(crate) fn counted_bytes(&self, positions: u64) -> u64 {
+        self.shape.as_ref().map_or(positions, |shape| positions * shape.kept as u64)
+    }
+
+    /// What all free blocks count as.
+    pub(crate) fn all_counted_bytes(&self) -> u64 {
+        let stats = self.space.stats();
+        self.counted_bytes(stats.warm_bytes + stats.purging_bytes)
     }
 
     /// What a free block of `slot_bytes` counts as: in a pool, one slot.
@@ -199,8 +238,8 @@ impl Zone {
 
     #[inline]
     fn hold(&self, mapping: &Mapping, memory: Memory, len: usize) -> Result<Held, AllocError> {
-        let (position, slot_bytes) = (memory.span.first(), memory.span.size_saturating());
-        let start = self.offset(position) + self.shape.as_ref().map_or(0, |shape| shape.data.start);
+        let (position, slot) = (memory.span.first(), self.offsets(memory.span));
+        let start = slot.start + self.shape.as_ref().map_or(0, |shape| shape.data.start);
         // What is resident was handed out before, and prepared then: all of it, for whoever uses more of it than its first
         // holder.
         if !memory.is_warm {
@@ -213,7 +252,7 @@ impl Zone {
         Ok(Held {
             pages,
             position,
-            slot_bytes,
+            slot_bytes: slot.len() as u64,
             used_bytes: len,
             is_resident: memory.is_warm,
             slab: memory.slab,
@@ -223,11 +262,8 @@ impl Zone {
     /// A free block for `size_bytes` that needs no call that could be refused: committed, with its guard.
     pub(crate) fn alloc_ready(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Option<Held> {
         let is_ready = |slot: Span| {
-            let start = self.offset(slot.first());
-            let number = self.shape.as_ref().map_or(0, |shape| (slot.first() - self.first) / shape.stride);
-            let is_guarded = self.shape.as_ref().is_none_or(|shape| shape.guard.is_empty());
-            (is_guarded || self.guards.has(number))
-                && mapping.is_committed(&(start..start + slot.size_saturating() as usize))
+            let lacks = |shape: &Shape| shape.guards(slot.first()).any(|number| !self.guards.has(number));
+            !self.shape.as_ref().is_some_and(lacks) && mapping.is_committed(&self.offsets(slot))
         };
         let memory = self.space.alloc_ready(size_bytes, is_ready)?;
         self.hold(mapping, memory, len).ok()
@@ -245,19 +281,15 @@ impl Zone {
     }
 
     fn make_usable(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
-        let start = self.offset(slot.first());
-        let end = start + slot.size_saturating() as usize;
+        let all = self.offsets(slot);
+        let Some(shape) = &self.shape else { return mapping.commit(&all, all.end) };
         // What follows in a pool is the pool's.
-        let ample = self.shape.as_ref().map_or(end, |_| self.range.end.min(end + AMPLE_BYTES));
-        mapping.commit(&(start..end), ample)?;
-        let Some(shape) = self.shape.as_ref().filter(|shape| !shape.guard.is_empty()) else {
-            return Ok(());
-        };
-        let number = (slot.first() - self.first) / shape.stride;
-        if !self.guards.has(number) {
-            // SAFETY: the guard is the slot's, which the caller has just taken, and is committed.
-            let mut guard = unsafe { mapping.pages(start + shape.guard.start..start + shape.guard.end) };
-            mapping.guard(&mut guard)?;
+        mapping.commit(&all, self.range.end.min(all.end + AMPLE_BYTES))?;
+        for number in shape.guards(slot.first()).filter(|&number| !self.guards.has(number)) {
+            let guard = shape.guard_at(self.range.start, number);
+            mapping.commit(&guard, guard.end)?;
+            // SAFETY: a guard is nobody's pages: two who hold the slots beside it make the same, and it is committed.
+            mapping.guard(&mut unsafe { mapping.pages(guard) })?;
             self.guards.set(number);
         }
         Ok(())
@@ -291,7 +323,7 @@ impl Zone {
     /// Checks what the space does not know: V4 and V5.
     pub(crate) fn validate(&self, mapping: &Mapping) -> Result<(), Broken> {
         self.space.validate()?;
-        let (held, committed) = (self.space.stats().held_bytes, mapping.committed_bytes(&self.range) as u64);
+        let (held, committed) = (self.stats().held_bytes, mapping.committed_bytes(&self.range) as u64);
         check(held <= committed, "V5", "what is held is committed", committed)?;
         let guarded = self.guards.count();
         let made = guarded == 0 || mapping.guards().is_some();

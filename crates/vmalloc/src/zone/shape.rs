@@ -11,6 +11,8 @@ pub(crate) struct Shape {
     pub(crate) data: Range<usize>,
     /// Bytes that fault, within the stride; none if there is no guard.
     pub(crate) guard: Range<usize>,
+    /// Whether slots have the guard of the one before them, too.
+    pub(crate) both_sides: bool,
     /// Bytes that may have pages while a slot is free.
     pub(crate) kept: usize,
     /// Whether free slots are zero (V3).
@@ -30,13 +32,19 @@ impl Shape {
         start..kept.end.clamp(start, part.end)
     }
 
-    /// What free slots count as that take `bytes` of addresses.
-    pub(crate) fn counted_bytes(&self, bytes: u64) -> u64 {
-        bytes / self.stride * self.kept as u64
+    /// The numbers of a slot's guards: its own has the slot's and one. The first is before all slots.
+    pub(super) fn guards(&self, slot: u64) -> Range<u64> {
+        match (self.guard.is_empty(), self.both_sides) {
+            (true, _) => 0..0,
+            (false, true) => slot..slot + 2,
+            (false, false) => slot + 1..slot + 2,
+        }
     }
 
-    /// The addresses of free slots that count as `counted_bytes`, or a little more.
-    pub(crate) fn address_bytes(&self, counted_bytes: u64) -> u64 {
-        counted_bytes.div_ceil(self.kept.max(1) as u64).saturating_mul(self.stride)
+    /// The bytes of a guard in a pool that starts at `first`.
+    pub(super) fn guard_at(&self, first: usize, number: u64) -> Range<usize> {
+        let end = first + (number * self.stride) as usize;
+        let start = end - (self.stride as usize - self.guard.start);
+        start..start + self.guard.len()
     }
 }

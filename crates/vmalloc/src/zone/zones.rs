@@ -6,10 +6,10 @@ use crate::builder::{Builder, Commit, MIN_RESERVE};
 use crate::error::{BuildError, PoolError};
 use crate::lock::lock;
 use crate::mapping::Mapping;
-use freehold_kva::{self as kva, LayoutError, Request};
+use freehold_kva::{self as kva, Request};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::page_bytes;
-use freehold_units::{Align, OutOfMemory, Span};
+use freehold_units::{OutOfMemory, Span};
 use std::ffi::CString;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -34,9 +34,7 @@ impl Zones {
             _ => Commit::Lazy,
         };
         let mapping = Mapping::new(len, asked.commit.unwrap_or_else(strictly), asked.is_locked)?;
-        // Blocks are found by their addresses.
-        let granule = Align::new(page_bytes() as u64).ok_or(LayoutError::Empty)?;
-        let blocks = Zone::new("freehold blocks", 0..len, mapping.address(0), granule, None)?;
+        let blocks = Zone::of_blocks("freehold blocks", 0..len, mapping.address(0))?;
         let named = name(&mapping, &blocks);
         Ok(Self {
             sizes: Sizes::new(page_bytes()),

@@ -5,6 +5,8 @@
 //!   start              len                                                max
 //! ```
 
+mod into_iter;
+
 use crate::builder::Commit;
 use crate::error::AllocError;
 use crate::mapping::{BASE_ALIGN, Pages, whole_pages};
@@ -17,6 +19,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
+
+pub use into_iter::IntoIter;
 
 /// The least that a vector commits at a time, where not all is.
 const STEP_BYTES: usize = 1 << 20;
