@@ -1,9 +1,9 @@
-//! A compiler's code within 2 GiB of the functions it calls, so that each call is a short one.
+//! A compiler's modules within 2 GiB of the functions that they call, so that each call is a short one: written, sealed, run, freed.
 //!
 //! `cargo run -p freehold-vmalloc --release --example near_code`
 #![allow(unsafe_code, reason = "machine code is written and called")]
 
-use freehold_vmalloc::{near, page_bytes};
+use freehold_vmalloc::code::{CodeSpace, Contents};
 use std::error::Error;
 
 /// What the code calls.
@@ -25,23 +25,26 @@ fn assemble(at: usize) -> Result<Vec<u8>, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let anchor = double as *const ();
-    let memory = near::reserve(anchor, 2 << 30, 64 << 10)?;
-    memory.commit(0..page_bytes())?;
-    let at = memory.base().addr().get();
+    let space = CodeSpace::near(anchor, 2 << 30, 16 << 20)?;
+    let mut module = space.module();
+    let code = module.alloc(Contents::Code, 64, 16)?;
+    let at = code.addr().get();
     println!("code at {at:#x}, {} KiB from what it calls", at.abs_diff(anchor.addr()) >> 10);
     #[cfg(target_arch = "x86_64")]
     {
-        let code = assemble(at)?;
-        // SAFETY: the page is committed and longer than the code, nobody writes to it afterwards, and the function is what the
-        // instructions are. It is called while the memory is reserved.
+        let bytes = assemble(at)?;
+        // SAFETY: the module has more bytes there than are written, and nobody writes to it afterwards. The function is what the
+        // instructions are, and is called while the module is there.
         let answer = unsafe {
-            memory.base().as_ptr().copy_from_nonoverlapping(code.as_ptr(), code.len());
-            memory.make_executable(0..page_bytes())?;
-            let function: extern "C" fn(u64) -> u64 = std::mem::transmute(memory.base().as_ptr());
+            code.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            module.seal()?;
+            let function: extern "C" fn(u64) -> u64 = std::mem::transmute(code.as_ptr());
             function(20)
         };
         assert_eq!(answer, 41);
         println!("2 * 20 + 1 = {answer}");
     }
+    drop(module);
+    println!("{} bytes are held", space.held_bytes());
     Ok(())
 }

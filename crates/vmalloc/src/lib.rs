@@ -11,7 +11,7 @@
 //! | many of one size, each guarded and zero: requests, sandboxes; or not zero: a page cache | [`VirtualMemory::slots`] |
 //! | stacks of coroutines | [`StackPool`] |
 //! | an array that grows and never moves | [`VmVec`] |
-//! | code within reach of other code | [`near`] |
+//! | code of a compiler, within reach of what it calls | [`code`], [`near`] |
 //!
 //! ```
 //! use freehold_vmalloc::{RetainPolicy, VirtualMemory, Zero};
@@ -48,6 +48,8 @@
 
 mod block;
 mod builder;
+#[allow(unsafe_code, reason = "who may write to code and who may run it")]
+pub mod code;
 mod error;
 #[cfg(any(feature = "allocator-api2", feature = "corosensei"))]
 #[allow(unsafe_code, reason = "the traits are unsafe, as they must be told the truth")]
