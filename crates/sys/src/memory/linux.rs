@@ -1,6 +1,6 @@
 //! Memory by Linux's calls.
 
-use super::{Guard, page_scan, trials};
+use super::{Guard, page_scan, splits, trials};
 use crate::SysError;
 use crate::abilities::{Ability, Lacking};
 use std::ffi::CStr;
@@ -122,15 +122,24 @@ pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysE
             marked => return marked.map(|()| Guard::Marked),
         }
     }
+    splits::take()?;
     PROTECTED.store(true, Ordering::Relaxed);
     // SAFETY: as the caller says, for all three.
-    unsafe {
+    let guarded = unsafe {
         if decommit(start, len).is_err() {
             zero(start, len);
         }
-        protect(start, len, libc::PROT_NONE)?;
+        protect(start, len, libc::PROT_NONE)
+    };
+    match guarded {
+        // To take access needs no memory but for one more mapping.
+        Err(error) if error.errno == libc::ENOMEM => Err(splits::REFUSED),
+        guarded => guarded.map(|()| Guard::Protected),
     }
-    Ok(Guard::Protected)
+}
+
+pub(super) fn may_split() -> bool {
+    splits::take().is_ok()
 }
 
 /// # Safety
@@ -166,6 +175,7 @@ pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Re
         let unmarked = if may_be_marked { advise(start, len, MADV_GUARD_REMOVE) } else { Ok(()) };
         if may_be_protected || unmarked.is_err() {
             commit(start, len)?;
+            splits::undone();
         }
         match unmarked {
             // A filter forbids it, which is no matter where there are no marks.

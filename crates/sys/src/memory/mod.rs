@@ -17,6 +17,8 @@ mod page_scan;
 mod plain;
 mod protect;
 mod scan;
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+mod splits;
 #[cfg(test)]
 mod tests;
 #[cfg(not(any(miri, not(target_os = "linux"))))]
@@ -141,7 +143,8 @@ impl Reservation {
     /// zeros are written to what is not zero.
     ///
     /// # Errors
-    /// As `mprotect(2)`: `ENOMEM` if the process has too many mappings; `ENOMEM` of `madvise(2)` for page tables.
+    /// `ENOMEM` of `mprotect (vm.max_map_count)` where guards are mappings and the process has seven eighths of what it may have: an eighth
+    /// is left to its threads, files and libraries. `ENOMEM` of `madvise(2)` for page tables.
     ///
     /// # Safety
     /// The pages are committed, and nobody uses them.
@@ -151,6 +154,14 @@ impl Reservation {
         refuse("madvise")?;
         // SAFETY: the range is part of this reservation and not in use, as the caller says.
         unsafe { system::guard(start, range.len()) }
+    }
+
+    /// Whether one more guard may be a mapping of its own, which counts as one: see [`Reservation::guard`].
+    ///
+    /// Cost: constant on average; mappings are counted now and then, which is linear.
+    #[must_use]
+    pub fn may_split(&self) -> bool {
+        system::may_split()
     }
 
     /// Makes guarded pages usable again: they are committed, and zero. `guard` is how those were made that were made last: others

@@ -63,6 +63,10 @@ pub(super) unsafe fn guard(_start: NonNull<u8>, _len: usize) -> Result<Guard, Sy
     Err(SysError { call: "madvise", errno: libc::ENOSYS })
 }
 
+pub(super) fn may_split() -> bool {
+    true
+}
+
 /// # Safety
 /// The range is part of a reservation.
 pub(super) unsafe fn unguard(_start: NonNull<u8>, _len: usize, _guard: Guard) -> Result<(), SysError> {

@@ -197,8 +197,9 @@ impl Mapping {
     /// Makes every access to the pages fault, and gives their memory back.
     pub(crate) fn guard(&self, pages: &mut Pages) -> Result<(), SysError> {
         let range = self.range_of(pages, 0..pages.len());
+        let is_long = range.len() >= LONG_GUARD && self.memory.may_split();
         // SAFETY: the pages are committed, and their owner does not use them.
-        if range.len() >= LONG_GUARD && unsafe { self.memory.uncommit(range.clone()) }.is_ok() {
+        if is_long && unsafe { self.memory.uncommit(range.clone()) }.is_ok() {
             self.guard.fetch_or(PROTECTED, Ordering::Relaxed);
             return Ok(());
         }
