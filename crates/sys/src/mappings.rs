@@ -29,6 +29,32 @@ pub fn each(mut found: impl FnMut(Range<u64>, &str)) -> Result<(), SysError> {
     }
 }
 
+/// Bytes of the mappings within `part`, or across its ends, that have huge pages.
+pub(crate) fn huge_page_bytes(part: &Range<u64>) -> Result<u64, SysError> {
+    let failed = |call| {
+        move |error: std::io::Error| SysError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+    };
+    let lines = BufReader::new(File::open("/proc/self/smaps").map_err(failed("open"))?).split(b'\n');
+    let (mut is_within, mut kib) = (false, 0);
+    for line in lines {
+        let line = line.map_err(failed("read"))?;
+        let line = String::from_utf8_lossy(&line);
+        // A figure has a colon behind its name; the first line of a mapping has addresses there.
+        match line.split_once(':').and_then(|(name, value)| Some((name, value.trim().strip_suffix(" kB")?))) {
+            Some(("AnonHugePages", value)) if is_within => {
+                kib += value.parse::<u64>().map_err(|_| SysError { call: "read", errno: libc::EIO })?;
+            }
+            Some(_) => {}
+            None => {
+                if let Some((range, _)) = parse(line.trim_end()) {
+                    is_within = range.start < part.end && part.start < range.end;
+                }
+            }
+        }
+    }
+    Ok(kib << 10)
+}
+
 /// The addresses and the name of a line.
 fn parse(line: &str) -> Option<(Range<u64>, &str)> {
     let (addresses, mut rest) = line.split_once(' ')?;

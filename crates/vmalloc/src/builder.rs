@@ -1,7 +1,7 @@
 //! Builder for `VirtualMemory`.
 
 use crate::error::BuildError;
-use crate::mapping::BASE_ALIGN;
+use crate::mapping::{Advice, BASE_ALIGN};
 use crate::memory::VirtualMemory;
 use crate::residency::RetainPolicy;
 use freehold_sys::machine;
@@ -34,6 +34,7 @@ pub struct Builder {
     pub(crate) commit: Option<Commit>,
     pub(crate) quarantine_bytes: Option<u64>,
     pub(crate) is_locked: bool,
+    pub(crate) advice: Advice,
 }
 
 impl Default for Builder {
@@ -45,6 +46,7 @@ impl Default for Builder {
             commit: None,
             quarantine_bytes: None,
             is_locked: false,
+            advice: Advice::default(),
         }
     }
 }
@@ -75,6 +77,21 @@ impl Builder {
     #[doc(alias = "MLOCK_ONFAULT")]
     pub fn mlock(self) -> Self {
         Self { is_locked: true, ..self }
+    }
+
+    /// Lets all memory have huge pages, as far as the system's setting allows; without it, only pools and vectors that ask for them have
+    /// any. A page of a huge page that is given back ends it. [`ZoneStats::huge_pages`](crate::ZoneStats::huge_pages) says whether the
+    /// system takes it up, [`VirtualMemory::huge_page_bytes`] what came of it.
+    #[doc(alias = "MADV_HUGEPAGE")]
+    pub fn huge_pages(self) -> Self {
+        Self { advice: Advice { huge_pages: true, ..self.advice }, ..self }
+    }
+
+    /// The node that memory comes from as long as it has some, of blocks, vectors, and pools that do not say another. Where it cannot be,
+    /// memory comes from anywhere: [`ZoneStats::node`](crate::ZoneStats::node) says.
+    #[doc(alias = "mbind")]
+    pub fn node(self, node: u32) -> Self {
+        Self { advice: Advice { node: Some(node), ..self.advice }, ..self }
     }
 
     /// The debug mode: what is freed faults when it is touched, at once and until it is handed out again, and that is not

@@ -90,6 +90,10 @@ pub struct ZoneStats {
     pub addresses: Span,
     /// Bytes of them that are committed.
     pub committed_bytes: u64,
+    /// Whether the system was asked for huge pages for it, and takes that up: [`VirtualMemory::huge_page_bytes`] says what came of it.
+    pub huge_pages: bool,
+    /// The node that its memory is asked to come from, if the system takes that up.
+    pub node: Option<u32>,
     /// What the space of its addresses says.
     pub space: pooled::Stats,
 }
@@ -143,6 +147,18 @@ impl VirtualMemory {
         bytes
     }
 
+    /// Bytes of huge pages, of all zones and vectors, as `/proc/self/smaps` says.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    ///
+    /// # Cost
+    /// A visit of each page table of the process.
+    #[doc(alias = "AnonHugePages")]
+    pub fn huge_page_bytes(&self) -> Result<u64, SysError> {
+        self.shared.mapping().huge_page_bytes()
+    }
+
     /// Checks every invariant. Other threads, that of [`RetainPolicy::decay`](crate::RetainPolicy::decay) too, must leave it
     /// alone meanwhile.
     ///
@@ -164,12 +180,14 @@ impl VirtualMemory {
 }
 
 fn zone_stats(zones: &Zones, zone: &Zone) -> ZoneStats {
-    let range = zone.range();
+    let range = zone.place.range.clone();
     let addresses = Span::from_size(zones.mapping.address(range.start), range.len() as u64);
     ZoneStats {
-        name: zone.name.clone(),
+        name: zone.place.name.clone(),
         addresses: addresses.expect("V1: a zone has addresses"),
         committed_bytes: zones.mapping.committed_bytes(&range) as u64,
+        huge_pages: zone.place.advice.huge_pages,
+        node: zone.place.advice.node,
         space: zone.stats(),
     }
 }

@@ -362,3 +362,50 @@ fn every_question_to_the_system_is_counted() {
     assert_eq!((vm.stats().residency.dropped_bytes, vm.stats().scrub.scans - before), (0, 64));
     drop(even);
 }
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn huge_pages_come_where_they_are_asked_for_and_go_whole() {
+    const HUGE: usize = 2 * MIB;
+    let vm = vm();
+    let plain = vm.slots(&SlotLayout::new(HUGE).guard(0).align(HUGE).count(32)).unwrap();
+    plain.get().unwrap()[0] = 1;
+    let huge = vm.slots(&SlotLayout::new(HUGE).guard(0).align(HUGE).count(32).huge_pages()).unwrap();
+    let mut vector: VmVec<'_, u8> = VmVec::with_huge_pages(&vm, 8 * MIB).unwrap();
+    let granted: Vec<bool> = vm.stats().zones.iter().map(|zone| zone.huge_pages).collect();
+    assert!(!granted[0] && !granted[1]);
+    huge.get().unwrap()[0] = 1;
+    vector.push(1).unwrap();
+    let bytes = vm.huge_page_bytes().unwrap();
+    eprintln!("huge pages are granted: {}, and there are {bytes} bytes of them", granted[2]);
+    assert!(bytes <= 2 * HUGE as u64 && (granted[2] || bytes == 0));
+    // Whatever came, all of it goes.
+    vector.clear();
+    vector.shrink_to_fit().unwrap();
+    vm.release_idle().unwrap();
+    assert_eq!((vm.resident_bytes(), vm.huge_page_bytes()), (Ok(0), Ok(0)));
+    huge.get().unwrap()[0] = 1;
+    drop((huge, vector));
+    assert_eq!(vm.huge_page_bytes(), Ok(0));
+    // Who comes next has small pages again.
+    let next = vm.slots(&SlotLayout::new(HUGE).guard(0).align(HUGE).count(32)).unwrap();
+    next.get().unwrap()[0] = 1;
+    assert_eq!(vm.huge_page_bytes(), Ok(0));
+    vm.validate().unwrap();
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn memory_comes_from_a_node_where_there_are_nodes() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).node(0).build().unwrap();
+    let nowhere = vm.slots(&SlotLayout::new(8192).count(32).node(1023)).unwrap();
+    let none = vm.slots(&SlotLayout::new(8192).count(32).node(u32::MAX)).unwrap();
+    for pool in [&nowhere, &none] {
+        assert!(is_zero(&pool.get().unwrap()));
+    }
+    let nodes: Vec<_> = vm.stats().zones.iter().map(|zone| zone.node).collect();
+    eprintln!("nodes are {nodes:?}");
+    assert_eq!(nodes[1..], [None, None]);
+    // A kernel without nodes refuses the first, too.
+    assert!(nodes[0].is_none_or(|node| node == 0));
+}

@@ -202,13 +202,6 @@ pub(super) unsafe fn name(start: NonNull<u8>, len: usize, name: &CStr) -> Result
     if failed == 0 { Ok(()) } else { Err(SysError::last("prctl")) }
 }
 
-/// # Safety
-/// The range is part of a reservation.
-pub(super) unsafe fn without_huge_pages(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
-    // SAFETY: as the caller says; the advice takes nothing.
-    unsafe { advise(start, len, libc::MADV_NOHUGEPAGE) }
-}
-
 pub(super) fn resident(
     start: NonNull<u8>,
     len: usize,

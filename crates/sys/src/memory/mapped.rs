@@ -35,18 +35,6 @@ impl Reservation {
         unsafe { system::name(start, range.len(), name) }
     }
 
-    /// Keeps huge pages out of a part, so that a page that is written to brings no neighbours.
-    ///
-    /// # Errors
-    /// `EINVAL` where the kernel is built without huge pages.
-    #[doc(alias = "MADV_NOHUGEPAGE")]
-    pub fn without_huge_pages(&self, range: Range<usize>) -> Result<(), SysError> {
-        let start = self.check(&range, "madvise")?;
-        refuse("madvise")?;
-        // SAFETY: the range is part of this reservation, and the advice changes nothing that its users see.
-        unsafe { system::without_huge_pages(start, range.len()) }
-    }
-
     /// Makes committed pages readable and executable, and no longer writable. Where instructions are cached apart from
     /// data, as on aarch64, the caller sees to the caches.
     ///

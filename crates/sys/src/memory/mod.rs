@@ -7,6 +7,7 @@
 //!
 //! Cost: one system call each; none asks for memory of its own.
 
+mod advice;
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 mod linux;
 mod locked;

@@ -97,12 +97,6 @@ pub(super) unsafe fn name(_start: NonNull<u8>, _len: usize, _name: &CStr) -> Res
     Err(SysError { call: "prctl", errno: libc::EINVAL })
 }
 
-/// # Safety
-/// The range is part of a reservation.
-pub(super) unsafe fn without_huge_pages(_start: NonNull<u8>, _len: usize) -> Result<(), SysError> {
-    Err(SysError { call: "madvise", errno: libc::EINVAL })
-}
-
 /// There is none.
 #[derive(Debug)]
 pub(super) struct Pagemap;

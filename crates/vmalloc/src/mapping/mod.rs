@@ -8,7 +8,7 @@
 mod commit;
 mod pages;
 
-use crate::builder::Commit;
+use crate::builder::{Builder, Commit};
 use crate::error::BuildError;
 use commit::CommitMap;
 use freehold_sys::{Guard, PageScan, Reservation, SysError, page_bytes};
@@ -27,6 +27,13 @@ const LONG_GUARD: usize = 2 << 20;
 /// What the first byte is a multiple of.
 pub(crate) const BASE_ALIGN: usize = 4 << 20;
 
+/// What is asked of the memory of a range; none of it is a promise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Advice {
+    pub(crate) huge_pages: bool,
+    pub(crate) node: Option<u32>,
+}
+
 /// A reservation from a multiple of [`BASE_ALIGN`] on. Ranges are bytes from there.
 #[derive(Debug)]
 pub(crate) struct Mapping {
@@ -42,20 +49,22 @@ pub(crate) struct Mapping {
     /// Refused calls for which there was another way.
     refused: AtomicU64,
     is_locked: bool,
+    /// What of all of it the system was advised of.
+    advice: Advice,
 }
 
 impl Mapping {
     /// Reserves `len` bytes, which are whole pages, and commits them if that is done at once.
-    pub(crate) fn new(len: usize, commit: Commit, is_locked: bool) -> Result<Self, BuildError> {
+    pub(crate) fn new(len: usize, commit: Commit, asked: &Builder) -> Result<Self, BuildError> {
         let invalid = SysError { call: "mmap", errno: EINVAL };
         let memory = Reservation::new(len.checked_add(BASE_ALIGN).ok_or(invalid)?)?;
         let address = memory.base().addr().get();
         let lead = address.next_multiple_of(BASE_ALIGN) - address;
         let committed = CommitMap::new(len, commit == Commit::Lazy)?;
         let (guard, refused) = (AtomicU8::new(0), AtomicU64::new(0));
-        let mapping = Self { memory, lead, len, commit, committed, guard, refused, is_locked };
-        // A kernel may have no huge pages.
-        let _ = mapping.memory.without_huge_pages(mapping.inner(0..len));
+        let (is_locked, advice) = (asked.is_locked, Advice::default());
+        let mut mapping = Self { memory, lead, len, commit, committed, guard, refused, is_locked, advice };
+        mapping.advice = mapping.advise(0..len, asked.advice);
         if is_locked {
             mapping.memory.lock_on_fault(mapping.inner(0..len))?;
         }
@@ -144,6 +153,39 @@ impl Mapping {
         self.unguard(range.clone())
     }
 
+    /// Asks for what memory a range is to have. Returns what of it the system takes up.
+    pub(crate) fn advise(&self, range: Range<usize>, asked: Advice) -> Advice {
+        // Huge pages are kept out of what did not ask for them. A kernel may have none.
+        let advised = match asked.huge_pages {
+            true => self.memory.with_huge_pages(self.inner(range.clone())),
+            false => self.memory.without_huge_pages(self.inner(range.clone())),
+        };
+        let prefers = |&node: &u32| self.memory.prefer_node(self.inner(range.clone()), Some(node)).is_ok();
+        Advice { huge_pages: asked.huge_pages && advised.is_ok(), node: asked.node.filter(prefers) }
+    }
+
+    /// Ends what was asked for a range, which is as all of the mapping again.
+    pub(crate) fn end_advice(&self, range: Range<usize>, given: Advice) {
+        if given == self.advice {
+            return;
+        }
+        if given.node != self.advice.node {
+            // What is refused stays the user's choice before.
+            let _ = self.memory.prefer_node(self.inner(range.clone()), self.advice.node);
+        }
+        self.advise(range, self.advice);
+    }
+
+    /// What of what was asked for all of it the system takes up.
+    pub(crate) fn advice(&self) -> Advice {
+        self.advice
+    }
+
+    /// Bytes of the mapping that have huge pages.
+    pub(crate) fn huge_page_bytes(&self) -> Result<u64, SysError> {
+        self.memory.huge_page_bytes(self.inner(0..self.len))
+    }
+
     /// Names a range. False where the kernel has no names.
     pub(crate) fn name(&self, range: Range<usize>, name: &std::ffi::CStr) -> bool {
         self.memory.name(self.inner(range), name).is_ok()
@@ -220,8 +262,10 @@ impl Mapping {
         for (way, guard) in [(MARKED, Guard::Marked), (PROTECTED, Guard::Protected)] {
             if ways & way != 0 {
                 self.memory.unguard(self.inner(range.clone()), guard)?;
-                // A long guard was a mapping of its own.
-                let _ = way == PROTECTED && self.memory.without_huge_pages(self.inner(range.clone())).is_ok();
+                if way == PROTECTED {
+                    // A long guard was a mapping of its own.
+                    self.advise(range.clone(), self.advice);
+                }
             }
         }
         if self.is_locked && ways != 0 { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }

@@ -42,7 +42,7 @@ impl Residency {
         let (span, slab) = zone.space.alloc_warm(1)?;
         self.resident.sub(shape.kept as u64);
         // SAFETY: the zone is of the mapping, and the slot of the zone.
-        let start = unsafe { self.zones.mapping.at(zone.offset(span.first()) + shape.data.start) };
+        let start = unsafe { self.zones.mapping.at(zone.place.offset(span.first()) + shape.data.start) };
         // SAFETY:
         // - The slot was just taken from its space, which hands out a place once until it is free again.
         // - It is committed and guarded, as what is resident was handed out before.

@@ -57,6 +57,9 @@ impl Residency {
                 Ok(purged) => released += purged,
                 Err(error) => refused = Some(error),
             }
+            if counted_bytes == u64::MAX {
+                self.release_edges(&zone);
+            }
             if released >= counted_bytes {
                 break;
             }
@@ -71,6 +74,14 @@ impl Residency {
             }
         }
         refused.map_or(Ok(released), Err)
+    }
+
+    /// Gives back what a huge page brought to the bytes beside a pool's slots, which count as nothing.
+    fn release_edges(&self, zone: &Zone) {
+        let open = zone.hold_open();
+        if *open && zone.decommit_edges(&self.zones.mapping).is_err() {
+            self.zones.mapping.count_refused();
+        }
     }
 
     /// Purges until the threshold is kept, the zone itself first. False if it is not.

@@ -1,7 +1,7 @@
 //! What the slots of a pool are like: sizes, guard, how many, and where they lie within their stride.
 
 use crate::error::PoolError;
-use crate::mapping::whole_pages;
+use crate::mapping::{Advice, whole_pages};
 use crate::memory::Zero;
 use crate::zone::Shape;
 use freehold_sys::page_bytes;
@@ -26,6 +26,7 @@ pub struct SlotLayout {
     name: String,
     align_bytes: usize,
     pub(super) accessible_bytes: usize,
+    advice: Advice,
 }
 
 /// The guard of a slot.
@@ -56,6 +57,7 @@ impl SlotLayout {
             name: "freehold slots".to_owned(),
             align_bytes: page_bytes(),
             accessible_bytes: usize::MAX,
+            advice: Advice::default(),
         }
     }
 
@@ -106,6 +108,22 @@ impl SlotLayout {
     /// one of ``[]\$` `` or what is not printed, is not shown there.
     pub fn name(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
+    }
+
+    /// As [`Builder::huge_pages`](crate::Builder::huge_pages), for the slots of this pool.
+    pub fn huge_pages(self) -> Self {
+        Self { advice: Advice { huge_pages: true, ..self.advice }, ..self }
+    }
+
+    /// As [`Builder::node`](crate::Builder::node), for the slots of this pool.
+    pub fn node(self, node: u32) -> Self {
+        Self { advice: Advice { node: Some(node), ..self.advice }, ..self }
+    }
+
+    /// What memory the pool asks for beyond what all of the mapping was given.
+    pub(super) fn advice(&self, given: Advice) -> Advice {
+        let Advice { huge_pages, node } = self.advice;
+        Advice { huge_pages: huge_pages || given.huge_pages, node: node.or(given.node) }
     }
 
     /// What the first slot starts at a multiple of, and how far behind.

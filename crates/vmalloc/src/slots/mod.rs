@@ -22,11 +22,12 @@ use crate::mapping::{Pages, whole_pages};
 use crate::memory::VirtualMemory;
 use crate::residency::is_scarce;
 use crate::scrub::Scrub;
-use crate::zone::{Held, Shape, Use, Zone};
+use crate::zone::{Held, Place, Shape, Use, Zone};
 use freehold_kva::Request;
 use freehold_kva::pooled::SlabName;
+use freehold_units::Align;
 use std::fmt;
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -58,9 +59,11 @@ impl VirtualMemory {
         let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
-        let zone = Zone::of_slots(layout.shown_name(), range, shape);
-        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
-            Ok(zone) => Ok(Slots { shared, zone, lent, accessible_bytes: layout.accessible_bytes }),
+        let place = Place::of_slots(layout.shown_name(), lent.clone(), range, &shape);
+        let asked = layout.advice(shared.mapping().advice());
+        let zone = Zone::new(place, Align::ONE, Some(shape));
+        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, asked)) {
+            Ok(zone) => Ok(Slots { shared, zone, accessible_bytes: layout.accessible_bytes }),
             Err(error) => {
                 shared.zones().end_lending(lent, Use::Pool, true);
                 Err(error)
@@ -74,7 +77,6 @@ impl VirtualMemory {
 pub struct Slots<'a> {
     pub(crate) shared: &'a Scrub,
     pub(crate) zone: Arc<Zone>,
-    lent: Range<usize>,
     /// Bytes of each slot that are accessible when it is handed out.
     accessible_bytes: usize,
 }
@@ -88,7 +90,7 @@ impl Slots<'_> {
     /// Where the slot that starts at an address is in the zone's space.
     pub(crate) fn position_of(&self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.shared.mapping().address(self.shape().data.start))?;
-        self.zone.position(usize::try_from(offset).ok()?)
+        self.zone.place.position(usize::try_from(offset).ok()?)
     }
 
     /// Hands out a slot. Dropped, it goes back to the pool.
@@ -142,7 +144,7 @@ impl Slots<'_> {
     /// Cost: constant.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.zone.range().len() as u64 / self.shape().stride
+        self.zone.place.range.clone().len() as u64 / self.shape().stride
     }
 
     /// The number of the slot that has `address`, its guard included, if it is held, or was dropped and not cleared yet.
@@ -152,21 +154,21 @@ impl Slots<'_> {
     #[must_use]
     pub fn locate(&self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.shared.mapping().address(0))?;
-        let position = self.zone.position(usize::try_from(offset).ok()?)?;
+        let position = self.zone.place.position(usize::try_from(offset).ok()?)?;
         Some(self.zone.space.locate(position)?.first())
     }
 }
 
 impl Drop for Slots<'_> {
     fn drop(&mut self) {
-        close(self.shared, &self.zone, self.lent.clone());
+        close(self.shared, &self.zone);
     }
 }
 
 impl fmt::Debug for Slots<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Slots")
-            .field("name", &self.zone.name)
+            .field("name", &self.zone.place.name)
             .field("shape", self.shape())
             .finish_non_exhaustive()
     }
@@ -288,7 +290,7 @@ impl fmt::Debug for Slot<'_> {
 
 /// Ends a pool whose slots were dropped or forgotten: its pages, guards and addresses go back. If a call fails, they
 /// stay taken until the system takes the memory back.
-fn close(shared: &Scrub, zone: &Arc<Zone>, lent: Range<usize>) {
+fn close(shared: &Scrub, zone: &Arc<Zone>) {
     let (residency, zones) = (&shared.residency, shared.zones());
     zone.free_quarantined(usize::MAX);
     // What is refused is counted, and goes with the pool.
@@ -297,5 +299,5 @@ fn close(shared: &Scrub, zone: &Arc<Zone>, lent: Range<usize>) {
     // Who has free slots in hand is waited for. Nobody begins to any more.
     *zone.hold_alone() = false;
     residency.resident.sub(zone.all_counted_bytes());
-    zones.end_pool(lent);
+    zones.end_pool(zone);
 }

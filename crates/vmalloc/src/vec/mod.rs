@@ -9,7 +9,7 @@ mod into_iter;
 
 use crate::builder::Commit;
 use crate::error::AllocError;
-use crate::mapping::{BASE_ALIGN, Pages, whole_pages};
+use crate::mapping::{Advice, BASE_ALIGN, Pages, whole_pages};
 use crate::memory::VirtualMemory;
 use crate::zone::Use;
 use freehold_kva::{self as kva, Request};
@@ -44,14 +44,21 @@ const STEP_BYTES: usize = 1 << 20;
 pub struct VmVec<'a, T> {
     vm: &'a VirtualMemory,
     pages: Pages,
-    range: Range<usize>,
+    place: Place,
     /// Elements, the first of which are initialized (V6).
     len: usize,
     max: usize,
+    elements: PhantomData<T>,
+}
+
+/// The bytes of the mapping that a vector has.
+struct Place {
+    range: Range<usize>,
     committed_bytes: usize,
     /// Bytes that were ever used since their pages were given back last.
     touched_bytes: usize,
-    elements: PhantomData<T>,
+    /// What the system was advised of them.
+    advice: Advice,
 }
 
 // SAFETY: it owns its elements, as a `Vec` does.
@@ -81,7 +88,22 @@ impl<'a, T> VmVec<'a, T> {
         // SAFETY: the range was lent to this vector. What is not committed yet is not touched.
         let pages = unsafe { vm.shared.mapping().pages(range.clone()) };
         let committed_bytes = if vm.shared.mapping().commits() == Commit::Lazy { range.len() } else { 0 };
-        Ok(Self { vm, pages, range, len: 0, max, committed_bytes, touched_bytes: 0, elements: PhantomData })
+        let advice = vm.shared.mapping().advice();
+        let place = Place { range, committed_bytes, touched_bytes: 0, advice };
+        Ok(Self { vm, pages, place, len: 0, max, elements: PhantomData })
+    }
+
+    /// As [`VmVec::with_reserve`], in huge pages where the system has them: see [`Builder::huge_pages`](crate::Builder::huge_pages).
+    ///
+    /// Cost: as there, and a system call.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_huge_pages(vm: &'a VirtualMemory, max: usize) -> Result<Self, AllocError> {
+        let mut vector = Self::with_reserve(vm, max)?;
+        let (mapping, place) = (vm.shared.mapping(), &mut vector.place);
+        place.advice = mapping.advise(place.range.clone(), Advice { huge_pages: true, ..place.advice });
+        Ok(vector)
     }
 
     /// The most elements that it can hold.
@@ -143,23 +165,23 @@ impl<'a, T> VmVec<'a, T> {
             let (size_bytes, room_bytes) = (needed_bytes as u64, (self.max * size_of::<T>()) as u64);
             return Err(kva::AllocError::TooLarge { size_bytes, room_bytes }.into());
         }
-        if needed_bytes > self.committed_bytes {
+        if needed_bytes > self.place.committed_bytes {
             self.commit(needed_bytes)?;
         }
-        self.touched_bytes = self.touched_bytes.max(needed_bytes);
+        self.place.touched_bytes = self.place.touched_bytes.max(needed_bytes);
         Ok(())
     }
 
     #[cold]
     fn commit(&mut self, needed_bytes: usize) -> Result<(), AllocError> {
-        let now = self.committed_bytes;
+        let now = self.place.committed_bytes;
         let needed = needed_bytes.next_multiple_of(page_bytes());
-        let part = self.range.start + now..self.range.start + needed;
-        let ample = self.range.end.min(part.end + STEP_BYTES.max(now / 4));
+        let part = self.place.range.start + now..self.place.range.start + needed;
+        let ample = self.place.range.end.min(part.end + STEP_BYTES.max(now / 4));
         let mapping = self.vm.shared.mapping();
         mapping.commit(&part, ample)?;
-        self.committed_bytes =
-            if mapping.is_committed(&(part.start..ample)) { ample - self.range.start } else { needed };
+        self.place.committed_bytes =
+            if mapping.is_committed(&(part.start..ample)) { ample - self.place.range.start } else { needed };
         Ok(())
     }
 
@@ -251,10 +273,14 @@ impl<'a, T> VmVec<'a, T> {
     /// [`AllocError::System`]; the elements are as they were.
     pub fn shrink_to_fit(&mut self) -> Result<(), AllocError> {
         let used = (self.len * size_of::<T>()).next_multiple_of(page_bytes());
-        let end = self.touched_bytes.next_multiple_of(page_bytes());
+        let end = match self.place.advice.huge_pages {
+            // A huge page reaches beyond what was used.
+            true if self.place.touched_bytes > 0 => self.place.range.len(),
+            _ => self.place.touched_bytes.next_multiple_of(page_bytes()),
+        };
         if used < end {
             self.vm.shared.mapping().decommit(&mut self.pages, used..end)?;
-            self.touched_bytes = used;
+            self.place.touched_bytes = used;
         }
         Ok(())
     }
@@ -271,13 +297,13 @@ impl VmVec<'_, u8> {
     /// Linear in bytes that were used before.
     pub fn resize_zeroed(&mut self, len: usize) -> Result<(), AllocError> {
         self.truncate(len);
-        let (from, touched) = (self.len, self.touched_bytes);
+        let (from, touched) = (self.len, self.place.touched_bytes);
         self.make_room(len - from)?;
         // What lies behind was never written (V2).
         self.pages.zero(from..len.min(touched));
         self.len = len;
         // Zeros that nobody wrote are touched once they may be written.
-        self.touched_bytes = self.touched_bytes.max(len);
+        self.place.touched_bytes = self.place.touched_bytes.max(len);
         Ok(())
     }
 }
@@ -297,7 +323,8 @@ impl<T> Drop for GiveBack<'_, '_, T> {
     fn drop(&mut self) {
         // What cannot be given back stays taken until it can.
         let is_reset = self.0.shrink_to_fit().is_ok();
-        self.0.vm.shared.zones().end_lending(self.0.range.clone(), Use::Vector, is_reset);
+        self.0.vm.shared.mapping().end_advice(self.0.place.range.clone(), self.0.place.advice);
+        self.0.vm.shared.zones().end_lending(self.0.place.range.clone(), Use::Vector, is_reset);
     }
 }
 

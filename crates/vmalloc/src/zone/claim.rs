@@ -22,6 +22,16 @@ impl Zone {
         };
         Ok(Claimed { zone: self, batch: self.space.take_warm(positions)? })
     }
+
+    /// Gives the pages beside the slots of an open pool back.
+    pub(crate) fn decommit_edges(&self, mapping: &Mapping) -> Result<(), SysError> {
+        self.place.edges().try_for_each(|edge| {
+            let len = edge.len();
+            // SAFETY: what lies beside the slots is nobody's as long as the zone is open. What is not committed has no pages.
+            let mut pages = unsafe { mapping.pages(edge) };
+            mapping.decommit(&mut pages, 0..len)
+        })
+    }
 }
 
 impl Claimed<'_> {
@@ -41,7 +51,7 @@ impl Claimed<'_> {
             while let Some(next) = spans.next_if(|next| span.touches(*next)) {
                 span = span.hull(next);
             }
-            let range = self.zone.offsets(span);
+            let range = self.zone.place.offsets(span);
             let len = range.len();
             // SAFETY:
             // - The batch holds the blocks until it is given back or dropped.

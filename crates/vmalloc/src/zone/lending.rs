@@ -49,7 +49,7 @@ impl Lending {
         let span = zone.space.set_aside(&request)?;
         state.lent += 1;
         state.vector_bytes += if by == Use::Vector { span.size_saturating() } else { 0 };
-        let start = zone.offset(span.first());
+        let start = zone.place.offset(span.first());
         Ok(start..start + span.size_saturating() as usize)
     }
 
@@ -94,6 +94,6 @@ impl Lending {
 }
 
 fn give_back(zone: &Zone, range: &Range<usize>) {
-    let is_returned = zone.position(range.start).is_some_and(|first| zone.space.return_aside(first));
+    let is_returned = zone.place.position(range.start).is_some_and(|first| zone.space.return_aside(first));
     debug_assert!(is_returned, "V1: a range is given back once");
 }

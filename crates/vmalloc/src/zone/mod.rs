@@ -19,6 +19,7 @@
 mod claim;
 mod guards;
 mod lending;
+mod place;
 mod shape;
 mod sizes;
 mod zones;
@@ -28,15 +29,15 @@ use crate::lock::{lock, read, write};
 use crate::mapping::{Mapping, Pages};
 use freehold_kva::pooled::{self, Memory, SlabName};
 use freehold_kva::{LayoutError, PooledSpace, Request};
+use freehold_sys::SysError;
 use freehold_sys::fork::Held as Guarded;
-use freehold_sys::{SysError, page_bytes};
 use freehold_units::{Align, Broken, Span, check};
 use guards::Guards;
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub(crate) use lending::{Lending, Use};
+pub(crate) use place::Place;
 pub(crate) use shape::Shape;
 pub(crate) use zones::Zones;
 
@@ -81,14 +82,8 @@ pub(crate) struct Quarantined {
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Zone {
-    pub(crate) name: String,
-    /// The position in `space` of its first byte.
-    first: u64,
-    /// Bytes of a position: one, or the stride of a pool.
-    unit_bytes: u64,
+    pub(crate) place: Place,
     pub(crate) space: PooledSpace,
-    /// Its bytes in the mapping.
-    range: Range<usize>,
     /// What its slots are like, if it is a pool.
     pub(crate) shape: Option<Shape>,
     guards: Guards,
@@ -99,43 +94,18 @@ pub(crate) struct Zone {
 }
 
 impl Zone {
-    /// The zone of blocks in all bytes of the mapping, of which the first has that address.
-    pub(super) fn of_blocks(name: &str, range: Range<usize>, first: u64) -> Result<Self, LayoutError> {
-        let granule = Align::new(page_bytes() as u64).ok_or(LayoutError::Empty)?;
-        Self::new(name, range, (first, 1), granule, None)
-    }
-
-    /// The zone of a pool, whose range is whole slots.
-    pub(crate) fn of_slots(name: &str, range: Range<usize>, shape: Shape) -> Result<Self, LayoutError> {
-        Self::new(name, range, (0, shape.stride), Align::ONE, Some(shape))
-    }
-
-    /// A zone of that range. In its space the first byte is at a position, and each position is so many bytes.
-    fn new(
-        name: &str,
-        range: Range<usize>,
-        (first, unit_bytes): (u64, u64),
-        granule: Align,
-        shape: Option<Shape>,
-    ) -> Result<Self, LayoutError> {
-        let span = Span::from_size(first, range.len() as u64 / unit_bytes).ok_or(LayoutError::Empty)?;
-        let guarded = shape.as_ref().is_some_and(|shape| !shape.guard.is_empty());
+    /// A zone that is there. Its space has that granule.
+    pub(crate) fn new(place: Place, granule: Align, shape: Option<Shape>) -> Result<Self, LayoutError> {
+        let positions = place.positions().ok_or(LayoutError::Empty)?;
+        let is_guarded = shape.as_ref().is_some_and(|shape| !shape.guard.is_empty());
         Ok(Self {
-            name: name.to_owned(),
-            first,
-            unit_bytes,
-            space: PooledSpace::for_memory(span, granule)?,
-            range,
+            place,
+            space: PooledSpace::for_memory(positions, granule)?,
             shape,
-            guards: Guards::new(if guarded { span.size_saturating() } else { 0 })?,
+            guards: Guards::new(if is_guarded { positions.size_saturating() } else { 0 })?,
             waiting: Waiting::default(),
             open: RwLock::new(true),
         })
-    }
-
-    /// Its bytes in the mapping.
-    pub(crate) fn range(&self) -> Range<usize> {
-        self.range.clone()
     }
 
     /// Keeps the range the zone's while free blocks are in hand. Says whether it is.
@@ -148,33 +118,15 @@ impl Zone {
         write(&self.open)
     }
 
-    /// The bytes of the mapping at a position.
-    #[inline]
-    pub(crate) fn offset(&self, position: u64) -> usize {
-        self.range.start + ((position - self.first) * self.unit_bytes) as usize
-    }
-
-    /// The bytes of the mapping at positions.
-    fn offsets(&self, span: Span) -> Range<usize> {
-        let start = self.offset(span.first());
-        start..start + (span.size_saturating() * self.unit_bytes) as usize
-    }
-
-    /// The position of a byte of the mapping; `None` if it is not of the zone.
-    pub(crate) fn position(&self, offset: usize) -> Option<u64> {
-        let is_here = self.range.contains(&offset);
-        is_here.then(|| self.first + (offset - self.range.start) as u64 / self.unit_bytes)
-    }
-
     /// The figures of its space, in bytes.
     pub(crate) fn stats(&self) -> pooled::Stats {
         let mut stats = self.space.stats();
         for positions in
             [&mut stats.held_bytes, &mut stats.ready_bytes, &mut stats.warm_bytes, &mut stats.purging_bytes]
         {
-            *positions *= self.unit_bytes;
+            *positions = self.place.bytes(*positions);
         }
-        stats.unused_bytes *= u128::from(self.unit_bytes);
+        stats.unused_bytes *= u128::from(self.place.bytes(1));
         stats
     }
 
@@ -238,7 +190,7 @@ impl Zone {
 
     #[inline]
     fn hold(&self, mapping: &Mapping, memory: Memory, len: usize) -> Result<Held, AllocError> {
-        let (position, slot) = (memory.span.first(), self.offsets(memory.span));
+        let (position, slot) = (memory.span.first(), self.place.offsets(memory.span));
         let start = slot.start + self.shape.as_ref().map_or(0, |shape| shape.data.start);
         // What is resident was handed out before, and prepared then: all of it, for whoever uses more of it than its first
         // holder.
@@ -263,7 +215,7 @@ impl Zone {
     pub(crate) fn alloc_ready(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Option<Held> {
         let is_ready = |slot: Span| {
             let lacks = |shape: &Shape| shape.guards(slot.first()).any(|number| !self.guards.has(number));
-            !self.shape.as_ref().is_some_and(lacks) && mapping.is_committed(&self.offsets(slot))
+            !self.shape.as_ref().is_some_and(lacks) && mapping.is_committed(&self.place.offsets(slot))
         };
         let memory = self.space.alloc_ready(size_bytes, is_ready)?;
         self.hold(mapping, memory, len).ok()
@@ -281,12 +233,12 @@ impl Zone {
     }
 
     fn make_usable(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
-        let all = self.offsets(slot);
+        let all = self.place.offsets(slot);
         let Some(shape) = &self.shape else { return mapping.commit(&all, all.end) };
         // What follows in a pool is the pool's.
-        mapping.commit(&all, self.range.end.min(all.end + AMPLE_BYTES))?;
+        mapping.commit(&all, self.place.range.end.min(all.end + AMPLE_BYTES))?;
         for number in shape.guards(slot.first()).filter(|&number| !self.guards.has(number)) {
-            let guard = shape.guard_at(self.range.start, number);
+            let guard = shape.guard_at(self.place.range.start, number);
             mapping.commit(&guard, guard.end)?;
             // SAFETY: a guard is nobody's pages: two who hold the slots beside it make the same, and it is committed.
             mapping.guard(&mut unsafe { mapping.pages(guard) })?;
@@ -299,7 +251,7 @@ impl Zone {
     pub(crate) fn all_pages(&self, mapping: &Mapping, held: &Held) -> Pages {
         let (start, len) = match self.shape {
             Some(_) => (mapping.offset_of(&held.pages), held.pages.len()),
-            None => (self.offset(held.position), held.slot_bytes as usize),
+            None => (self.place.offset(held.position), held.slot_bytes as usize),
         };
         // SAFETY: the slot is the holder's, who gives its pages up. What is not committed is not touched, only given back.
         unsafe { mapping.pages(start..start + len) }
@@ -323,7 +275,7 @@ impl Zone {
     /// Checks what the space does not know: V4 and V5.
     pub(crate) fn validate(&self, mapping: &Mapping) -> Result<(), Broken> {
         self.space.validate()?;
-        let (held, committed) = (self.stats().held_bytes, mapping.committed_bytes(&self.range) as u64);
+        let (held, committed) = (self.stats().held_bytes, mapping.committed_bytes(&self.place.range) as u64);
         check(held <= committed, "V5", "what is held is committed", committed)?;
         let guarded = self.guards.count();
         let made = guarded == 0 || mapping.guards().is_some();

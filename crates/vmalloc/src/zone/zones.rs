@@ -1,15 +1,15 @@
 //! All zones of a mapping.
 
 use super::sizes::Sizes;
-use super::{Lending, Use, Zone};
+use super::{Lending, Place, Use, Zone};
 use crate::builder::{Builder, Commit, MIN_RESERVE};
 use crate::error::{BuildError, PoolError};
 use crate::lock::lock;
-use crate::mapping::Mapping;
-use freehold_kva::{self as kva, Request};
+use crate::mapping::{Advice, Mapping};
+use freehold_kva::{self as kva, LayoutError, Request};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::page_bytes;
-use freehold_units::{OutOfMemory, Span};
+use freehold_units::{Align, OutOfMemory, Span};
 use std::ffi::CString;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -33,8 +33,9 @@ impl Zones {
             Some(Overcommit::Never) => Commit::Strict,
             _ => Commit::Lazy,
         };
-        let mapping = Mapping::new(len, asked.commit.unwrap_or_else(strictly), asked.is_locked)?;
-        let blocks = Zone::of_blocks("freehold blocks", 0..len, mapping.address(0))?;
+        let mapping = Mapping::new(len, asked.commit.unwrap_or_else(strictly), asked)?;
+        let granule = Align::new(page_bytes() as u64).ok_or(LayoutError::Empty)?;
+        let blocks = Zone::new(Place::of_blocks(&mapping), granule, None)?;
         let named = name(&mapping, &blocks);
         Ok(Self {
             sizes: Sizes::new(page_bytes()),
@@ -76,9 +77,10 @@ impl Zones {
     }
 
     /// Gives back all pages, guards and addresses of a pool of which nothing is held or claimed.
-    pub(crate) fn end_pool(&self, lent: Range<usize>) {
-        let is_reset = Lending::reset(&self.mapping, &lent);
-        self.end_lending(lent, Use::Pool, is_reset);
+    pub(crate) fn end_pool(&self, zone: &Zone) {
+        let is_reset = Lending::reset(&self.mapping, &zone.place.lent);
+        self.mapping.end_advice(zone.place.lent.clone(), zone.place.advice);
+        self.end_lending(zone.place.lent.clone(), Use::Pool, is_reset);
     }
 
     /// Tries once more to give back what dropped pools and vectors left. Returns how many bytes of addresses came free.
@@ -86,9 +88,13 @@ impl Zones {
         self.lending.retry(&self.blocks, &self.mapping)
     }
 
-    /// Opens a pool's zone.
-    pub(crate) fn open(&self, zone: Zone) -> Result<Arc<Zone>, PoolError> {
+    /// Opens a pool's zone, whose memory is asked to be so.
+    pub(crate) fn open(&self, mut zone: Zone, asked: Advice) -> Result<Arc<Zone>, PoolError> {
         name(&self.mapping, &zone);
+        zone.place.advice = self.mapping.advice();
+        if asked != zone.place.advice {
+            zone.place.advice = self.mapping.advise(zone.place.lent.clone(), asked);
+        }
         let zone = Arc::new(zone);
         let mut pools = lock(&self.pools);
         pools.try_reserve(1).map_err(OutOfMemory::from)?;
@@ -117,5 +123,5 @@ impl Zones {
 
 /// Names a zone's mapping, where the kernel has names.
 fn name(mapping: &Mapping, zone: &Zone) -> bool {
-    CString::new(zone.name.as_str()).is_ok_and(|name| mapping.name(zone.range(), &name))
+    CString::new(zone.place.name.as_str()).is_ok_and(|name| mapping.name(zone.place.range.clone(), &name))
 }
