@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 pub(crate) use pages::Pages;
 
-const EINVAL: i32 = 22;
+pub(crate) const EINVAL: i32 = 22;
 const MARKED: u8 = 1;
 const PROTECTED: u8 = 2;
 /// From here on a guard is a mapping of its own: marks would take page tables, and time to walk them.
@@ -236,14 +236,14 @@ impl Mapping {
         }
     }
 
-    /// Makes every access to the pages fault, and gives their memory back.
-    pub(crate) fn guard(&self, pages: &mut Pages) -> Result<(), SysError> {
+    /// Makes every access to the pages fault, and gives their memory back. Returns how.
+    pub(crate) fn guard(&self, pages: &mut Pages) -> Result<Guard, SysError> {
         let range = self.range_of(pages, 0..pages.len());
         let is_long = range.len() >= LONG_GUARD && self.memory.may_split();
         // SAFETY: the pages are committed, and their owner does not use them.
         if is_long && unsafe { self.memory.uncommit(range.clone()) }.is_ok() {
             self.guard.fetch_or(PROTECTED, Ordering::Relaxed);
-            return Ok(());
+            return Ok(Guard::Protected);
         }
         if self.is_locked {
             // The kernel marks no guards in locked memory.
@@ -252,7 +252,13 @@ impl Mapping {
         // SAFETY: as above.
         let guard = unsafe { self.memory.guard(range) }?;
         self.guard.fetch_or(if guard == Guard::Marked { MARKED } else { PROTECTED }, Ordering::Relaxed);
-        Ok(())
+        Ok(guard)
+    }
+
+    /// Makes pages usable again that were guarded by marks.
+    pub(crate) fn unmark(&self, range: Range<usize>) -> Result<(), SysError> {
+        self.memory.unguard(self.inner(range.clone()), Guard::Marked)?;
+        if self.is_locked { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
     }
 
     /// Makes guarded pages of a range usable again, if any are.

@@ -162,9 +162,9 @@ impl Residency {
     /// Takes back a slot that has to be cleared before it is free. True if those that wait are to be cleared now: there are `most`
     /// of them, or they are past the threshold.
     ///
-    /// Until it is cleared a slot counts with all of its pages, so no more wait than half of the threshold.
+    /// Until it is cleared a slot counts with all that its holder may have written, so no more wait than half of the threshold.
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held, most: usize) -> bool {
-        let bytes = held.pages.len() as u64;
+        let bytes = zone.dropped_slot(&held);
         let is_over = self.resident.add(bytes);
         if let Some(quarantine) = &self.quarantine {
             self.take_back_guarded(quarantine, zone, held, bytes);
@@ -186,7 +186,7 @@ impl Residency {
 
     /// Frees a slot that was cleared, which counts with what it keeps from now on.
     pub(crate) fn free_cleared(&self, zone: &Zone, held: &Held) {
-        self.resident.sub(held.pages.len() as u64 - zone.counted_slot(held.slot_bytes));
+        self.resident.sub(zone.dropped_slot(held) - zone.counted_slot(held.slot_bytes));
         zone.free_resident(held.position, held.slab);
     }
 }

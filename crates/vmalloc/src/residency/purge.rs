@@ -116,7 +116,7 @@ impl Residency {
         let (position, slab) = (held.position, held.slab);
         let mut pages = zone.all_pages(&self.zones.mapping, &held);
         let all = 0..pages.len();
-        let done = self.zones.mapping.decommit(&mut pages, all.clone());
+        let done = self.zones.mapping.decommit(&mut pages, all);
         if done.is_ok() {
             self.resident.sub(counted_bytes);
             count(&self.counts.purged_bytes, counted_bytes);
@@ -127,7 +127,7 @@ impl Residency {
         if let Some(shape) = &zone.shape {
             if shape.zeroed {
                 // Free slots of such a pool are zero (V3).
-                pages.zero(all);
+                pages.zero(0..held.used_bytes);
             }
             self.resident.sub(counted_bytes - shape.kept as u64);
         }
@@ -146,7 +146,7 @@ impl Residency {
         let dropped = std::mem::take(&mut *zone.dropped());
         let (mut released, mut refused) = (0, None);
         for held in dropped {
-            let bytes = held.pages.len() as u64;
+            let bytes = zone.dropped_slot(&held);
             match self.try_give_pages_back(zone, held, bytes) {
                 Ok(()) => released += bytes,
                 Err(error) => refused = Some(error),

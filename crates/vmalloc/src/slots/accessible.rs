@@ -1,62 +1,166 @@
 //! Slots of which only a part can be used: what lies behind it faults.
 //!
 //! ```text
-//!   stride  | accessible ........ | guarded until it is accessible | guard | . |
+//!   stride  | accessible ........ | marked .......... | without access ....... | guard | . |
+//!           0                     accessible          usable
 //! ```
+//!
+//! A dropped slot stays as it is: who takes it next changes only what differs. So where all holders use as much, there is no
+//! call.
 
 use super::{Slot, Slots};
 use crate::error::AllocError;
-use crate::mapping::{Pages, whole_pages};
-use freehold_sys::SysError;
+use crate::mapping::{EINVAL, Mapping, Pages, whole_pages};
+use freehold_sys::{Guard, SysError};
+use freehold_units::OutOfMemory;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What of each slot of a pool is accessible. The holder of a slot changes its part, so all of it is Relaxed.
+#[derive(Debug)]
+pub(super) struct Accessible {
+    /// What is when a slot is handed out, in bytes.
+    at_first: usize,
+    slots: Box<[Opened]>,
+}
+
+/// What of a slot is accessible.
+#[derive(Debug)]
+struct Opened {
+    /// Bytes that are.
+    bytes: AtomicUsize,
+    /// Bytes that are, but for marks in the page table.
+    usable: AtomicUsize,
+}
+
+impl Accessible {
+    /// The slots of a new pool: all of each can be used.
+    pub(super) fn new(at_first: usize, count: u64, slot_bytes: usize) -> Result<Self, OutOfMemory> {
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(count as usize)?;
+        slots.resize_with(count as usize, || Opened {
+            bytes: AtomicUsize::new(slot_bytes),
+            usable: AtomicUsize::new(slot_bytes),
+        });
+        let at_first = whole_pages(at_first).unwrap_or(slot_bytes).min(slot_bytes);
+        Ok(Self { at_first, slots: slots.into_boxed_slice() })
+    }
+}
+
+impl Opened {
+    /// Makes a slot that starts at an offset accessible up to `to` bytes instead of `from`. If a part of that is refused, all of it is
+    /// undone.
+    fn change(&self, mapping: &Mapping, start: usize, from: usize, to: usize) -> Result<(), Changed> {
+        let done = self.try_change(mapping, start, from, to);
+        let Err(error) = done else { return Ok(()) };
+        mapping.count_refused();
+        // Which part was done is not known.
+        self.usable.fetch_min(from.min(to), Ordering::Relaxed);
+        match self.try_change(mapping, start, to, from) {
+            Ok(()) => Err(Changed::Nothing(error)),
+            Err(_) => Err(Changed::Lost(error)),
+        }
+    }
+
+    fn try_change(&self, mapping: &Mapping, start: usize, from: usize, to: usize) -> Result<(), SysError> {
+        let usable = self.usable.load(Ordering::Relaxed);
+        if to < from {
+            // SAFETY: the part is the slot's, committed (V5), and its holder gives it up.
+            let guard = mapping.guard(&mut unsafe { mapping.pages(start + to..start + from) })?;
+            if guard == Guard::Protected {
+                self.usable.store(usable.min(to), Ordering::Relaxed);
+            }
+        } else {
+            let at = |part: Range<usize>| start + part.start..start + part.end;
+            if from < usable {
+                mapping.unmark(at(from..to.min(usable)))?;
+            }
+            if to > usable {
+                mapping.unguard(at(from.max(usable)..to))?;
+                self.usable.store(to, Ordering::Relaxed);
+            }
+        }
+        self.bytes.store(to, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// What a change that was refused has left.
+enum Changed {
+    Nothing(SysError),
+    /// It is not known what is accessible.
+    Lost(SysError),
+}
 
 impl Slot<'_> {
     /// Makes the first `bytes` of the slot accessible, rounded up to whole pages, and those behind fault: what they held is gone.
     /// What becomes accessible again is zero. The slot's bytes are those that are accessible.
     ///
-    /// When the slot is dropped all of it is opened again, whatever it was. A slot that the system refuses to open is not handed out again
-    /// until its pool is dropped. Who changes the protection of a slot's pages by other means, as `mprotect`, makes them readable and
-    /// writable again before the slot is dropped.
+    /// Who changes the protection of a slot's pages by other means, as `mprotect`, makes those that are accessible readable and writable
+    /// again before the slot is dropped.
     ///
     /// # Errors
-    /// The system refused; what was accessible is, or less.
+    /// `EINVAL` in a pool without [`SlotLayout::accessible`](crate::SlotLayout::accessible). Otherwise the system refused, and what
+    /// was accessible is; if it refuses to undo what it did of the change, nothing is, and the slot is not handed out again until its pool is
+    /// dropped.
     ///
     /// # Cost
-    /// A system call, unless nothing changes. Where guards are mappings, one more of these.
+    /// A system call, unless nothing changes. More than were ever accessible in this slot, or where guards are mappings, some more.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub fn set_accessible(&mut self, bytes: usize) -> Result<(), SysError> {
+        let refused = SysError { call: "set_accessible", errno: EINVAL };
+        let accessible = self.pool.accessible.as_ref().ok_or(refused)?;
         let (all, now) = (self.pool.slot_bytes(), self.pages.len());
         let len = whole_pages(bytes).unwrap_or(all).min(all);
+        if len == now || self.is_lost() {
+            return Ok(());
+        }
         let mapping = self.pool.shared.mapping();
         let start = mapping.offset_of(&self.pages);
-        if len > now {
-            mapping.unguard(start + now..start + len)?;
-        }
-        // SAFETY: the whole slot is its holder's, and committed (V5); what is accessible was opened, or was before.
-        self.pages = unsafe { Pages::new(self.pages.start(), len) };
-        if len < now {
-            // SAFETY: the part is the slot's, and no longer among its pages.
-            mapping.guard(&mut unsafe { mapping.pages(start + len..start + now) })?;
-        }
-        Ok(())
+        let opened = &accessible.slots[self.position as usize];
+        let (len, done) = match opened.change(mapping, start, now, len) {
+            Ok(()) => (len, Ok(())),
+            Err(Changed::Nothing(error)) => (now, Err(error)),
+            Err(Changed::Lost(error)) => {
+                opened.bytes.store(LOST, Ordering::Relaxed);
+                (0, Err(error))
+            }
+        };
+        self.set_len(len);
+        done
     }
 
-    /// Opens all of a slot before it is free. False if that was refused.
-    #[cold]
-    pub(super) fn open_all(&mut self) -> bool {
-        let is_open = self.set_accessible(usize::MAX).is_ok();
-        if !is_open {
-            self.pool.shared.mapping().count_refused();
-        }
-        is_open
+    fn set_len(&mut self, len: usize) {
+        // SAFETY: the whole slot is its holder's, and committed (V5); so much of it is accessible.
+        self.pages = unsafe { Pages::new(self.pages.start(), len) };
+    }
+
+    /// Whether it is not known what is accessible: nobody gets the slot again.
+    pub(super) fn is_lost(&self) -> bool {
+        let opened =
+            self.pool.accessible.as_ref().map(|accessible| &accessible.slots[self.position as usize]);
+        opened.is_some_and(|opened| opened.bytes.load(Ordering::Relaxed) == LOST)
+    }
+
+    /// All pages of a slot that is given up.
+    pub(super) fn all_pages(&mut self) -> Pages {
+        self.set_len(self.pool.slot_bytes());
+        std::mem::replace(&mut self.pages, Pages::none())
     }
 }
+
+/// The bytes that are accessible of a slot of which that is not known.
+const LOST: usize = usize::MAX;
 
 impl Slots<'_> {
     /// Makes as much of a slot accessible as the layout says.
     pub(super) fn narrowed<'s>(&'s self, mut slot: Slot<'s>) -> Result<Slot<'s>, AllocError> {
-        if self.accessible_bytes < slot.pages.len() {
-            slot.set_accessible(self.accessible_bytes)?;
+        let Some(accessible) = &self.accessible else { return Ok(slot) };
+        // The debug mode guards all of a free slot, and opens all of it.
+        if self.shared.residency.quarantine.is_none() {
+            slot.set_len(accessible.slots[slot.position as usize].bytes.load(Ordering::Relaxed));
         }
+        slot.set_accessible(accessible.at_first)?;
         Ok(slot)
     }
 }

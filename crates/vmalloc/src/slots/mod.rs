@@ -31,6 +31,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use accessible::Accessible;
 pub use layout::SlotLayout;
 use layout::{SLAB_SLOTS, TABLE_BYTES};
 
@@ -57,13 +58,17 @@ impl VirtualMemory {
         // Whole page tables: a huge page of the pool is nobody else's.
         let lent_bytes = (len + behind).next_multiple_of(TABLE_BYTES) as u64;
         let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
+        let (slots, data_bytes) = (len as u64 / shape.stride, shape.data.len());
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
         let place = Place::of_slots(layout.shown_name(), lent.clone(), range, &shape);
         let asked = layout.advice(shared.mapping().advice());
         let zone = Zone::new(place, Align::ONE, Some(shape));
-        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, asked)) {
-            Ok(zone) => Ok(Slots { shared, zone, accessible_bytes: layout.accessible_bytes }),
+        let accessible =
+            layout.accessible_bytes.map(|bytes| Accessible::new(bytes, slots, data_bytes)).transpose();
+        let zone = zone.map_err(PoolError::from).and_then(|zone| Ok((zone, accessible?)));
+        match zone.and_then(|(zone, accessible)| Ok((shared.zones().open(zone, asked)?, accessible))) {
+            Ok((zone, accessible)) => Ok(Slots { shared, zone, accessible }),
             Err(error) => {
                 shared.zones().end_lending(lent, Use::Pool, true);
                 Err(error)
@@ -77,8 +82,8 @@ impl VirtualMemory {
 pub struct Slots<'a> {
     pub(crate) shared: &'a Scrub,
     pub(crate) zone: Arc<Zone>,
-    /// Bytes of each slot that are accessible when it is handed out.
-    accessible_bytes: usize,
+    /// What of each slot is accessible, if that is not all.
+    accessible: Option<Accessible>,
 }
 
 impl Slots<'_> {
@@ -105,7 +110,7 @@ impl Slots<'_> {
     #[inline]
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
         let shape = self.shape();
-        if self.accessible_bytes == usize::MAX
+        if self.accessible.is_none()
             && let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape)
         {
             let used_bytes = shape.data.len();
@@ -247,15 +252,16 @@ impl Slot<'_> {
 impl Drop for Slot<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.pages.len() < self.pool.slot_bytes() && !self.open_all() {
+        let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
+        let (position, slab) = (self.position, self.slab);
+        if self.pool.accessible.is_some() && self.is_lost() {
             return;
         }
-        let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
-        let (position, slab, used_bytes) = (self.position, self.slab, self.used_bytes);
         if !shape.waits && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {
             return;
         }
-        let pages = std::mem::replace(&mut self.pages, Pages::none());
+        let used_bytes = self.used_bytes.min(self.pages.len());
+        let pages = self.all_pages();
         let held = Held { pages, position, slot_bytes: shape.stride, used_bytes, is_resident: true, slab };
         if shape.waits {
             shared.take_back_dropped(zone, held);

@@ -64,7 +64,7 @@ pub(crate) struct Held {
 /// Blocks that were freed and are not free yet.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Slots that were dropped and wait to be cleared. Each counts as resident with all its pages.
+    /// Slots that were dropped and wait to be cleared. Each counts as resident with all that its holder may have written.
     dropped: Mutex<Vec<Held>>,
     /// Blocks in the quarantine of the debug mode, in the order of their frees.
     quarantined: Mutex<VecDeque<Quarantined>>,
@@ -157,9 +157,14 @@ impl Zone {
         lock(&self.waiting.quarantined)
     }
 
+    /// What a slot that waits to be cleared counts as: with what its holder may have written, or what it keeps.
+    pub(crate) fn dropped_slot(&self, held: &Held) -> u64 {
+        self.counted_slot(held.slot_bytes).max(held.used_bytes as u64)
+    }
+
     /// What the slots that wait to be cleared count as.
     pub(crate) fn dropped_bytes(&self) -> u64 {
-        self.dropped().iter().map(|held| held.pages.len() as u64).sum()
+        self.dropped().iter().map(|held| self.dropped_slot(held)).sum()
     }
 
     /// Frees the `count` blocks that have waited longest in the quarantine. Returns how many there were.
