@@ -130,6 +130,13 @@ impl OwnedStacks {
 }
 
 impl OwnedSlot {
+    /// See [`Slot::as_ptr`]. Cost: constant.
+    #[inline]
+    #[must_use]
+    pub fn as_ptr(&self) -> NonNull<u8> {
+        self.0.value.as_ptr()
+    }
+
     /// See [`Slot::number`]. Cost: constant.
     #[must_use]
     pub fn number(&self) -> u64 {
