@@ -19,9 +19,7 @@ unsafe impl MemoryCreator for Memories {
         _: Option<usize>,
         _: usize,
     ) -> Result<Box<dyn LinearMemory>, String> {
-        let mut slot = self.0.get().map_err(|error| error.to_string())?;
-        slot.set_accessible(least).map_err(|error| error.to_string())?;
-        Ok(Box::new(Memory(slot)))
+        Ok(Box::new(Memory(self.0.get_accessible(least).map_err(|error| error.to_string())?)))
     }
 }
 

@@ -101,6 +101,19 @@ impl OwnedSlots {
         Ok(OwnedSlot(Owned { value, owner: Arc::clone(&self.0) }))
     }
 
+    /// As [`Slots::get_accessible`], with a slot that keeps the pool alive.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there, and two atomic additions.
+    pub fn get_accessible(&self, bytes: usize) -> Result<OwnedSlot, AllocError> {
+        // SAFETY: the slot keeps a clone, and is dropped before it.
+        let value = unsafe { kept(&self.0) }.value.get_accessible(bytes)?;
+        Ok(OwnedSlot(Owned { value, owner: Arc::clone(&self.0) }))
+    }
+
     /// The pool, to ask it for figures, or for slots that borrow it. Cost: constant.
     #[must_use]
     pub fn pool(&self) -> &Slots<'_> {

@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 pub(crate) use pages::Pages;
 
-pub(crate) const EINVAL: i32 = 22;
+const EINVAL: i32 = 22;
+pub(crate) const ENOMEM: i32 = 12;
 const MARKED: u8 = 1;
 const PROTECTED: u8 = 2;
 /// From here on a guard is a mapping of its own: marks would take page tables, and time to walk them.

@@ -1,6 +1,7 @@
 //! Giving memory back to the system: what passes the threshold, what is idle, what can never stay.
 
 use super::{Residency, count};
+use crate::mapping::ENOMEM;
 use crate::zone::{Held, Zone};
 use freehold_sys::SysError;
 use std::sync::Arc;
@@ -29,8 +30,7 @@ impl Residency {
         let mut purged = 0;
         while purged < counted_bytes {
             let claimed = zone.claim((counted_bytes - purged).min(batch));
-            // ENOMEM, as of any call.
-            let claimed = claimed.map_err(|_| SysError { call: "malloc", errno: 12 })?;
+            let claimed = claimed.map_err(|_| SysError { call: "malloc", errno: ENOMEM })?;
             if claimed.is_empty() {
                 break;
             }

@@ -10,18 +10,21 @@
 
 use super::{Slot, Slots};
 use crate::error::AllocError;
-use crate::mapping::{EINVAL, Mapping, Pages, whole_pages};
+use crate::mapping::{ENOMEM, Mapping, Pages, whole_pages};
+use freehold_sys::fork::hold;
 use freehold_sys::{Guard, SysError};
 use freehold_units::OutOfMemory;
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What of each slot of a pool is accessible. The holder of a slot changes its part, so all of it is Relaxed.
+/// What of each slot of a pool is accessible: all, until a holder first asks for less. The holder of a slot changes its part, so all of
+/// it is Relaxed.
 #[derive(Debug)]
 pub(super) struct Accessible {
-    /// What is when a slot is handed out, in bytes.
+    slots: OnceLock<Box<[Opened]>>,
+    /// What [`Slots::get`] hands out, in bytes.
     at_first: usize,
-    slots: Box<[Opened]>,
 }
 
 /// What of a slot is accessible.
@@ -34,16 +37,37 @@ struct Opened {
 }
 
 impl Accessible {
-    /// The slots of a new pool: all of each can be used.
-    pub(super) fn new(at_first: usize, count: u64, slot_bytes: usize) -> Result<Self, OutOfMemory> {
-        let mut slots = Vec::new();
-        slots.try_reserve_exact(count as usize)?;
-        slots.resize_with(count as usize, || Opened {
-            bytes: AtomicUsize::new(slot_bytes),
-            usable: AtomicUsize::new(slot_bytes),
-        });
-        let at_first = whole_pages(at_first).unwrap_or(slot_bytes).min(slot_bytes);
-        Ok(Self { at_first, slots: slots.into_boxed_slice() })
+    /// Of a new pool.
+    pub(super) fn new(at_first: usize) -> Self {
+        Self { slots: OnceLock::new(), at_first }
+    }
+
+    /// Whether each slot is as any other: all of it is accessible, and handed out.
+    #[inline]
+    pub(super) fn is_all(&self) -> bool {
+        // Who holds a slot that another thread changed sees the table, too.
+        self.at_first == usize::MAX && self.slots.get().is_none()
+    }
+
+    /// What of a slot is accessible, if that may be less than all.
+    fn opened(&self, number: u64) -> Option<&Opened> {
+        self.slots.get().map(|slots| &slots[number as usize])
+    }
+
+    /// The same, of a pool of so many slots. All of each is accessible if nobody has asked for less.
+    fn opened_or_all(&self, number: u64, count: u64, slot_bytes: usize) -> Result<&Opened, OutOfMemory> {
+        if self.slots.get().is_none() {
+            let mut slots = Vec::new();
+            slots.try_reserve_exact(count as usize)?;
+            slots.resize_with(count as usize, || Opened {
+                bytes: AtomicUsize::new(slot_bytes),
+                usable: AtomicUsize::new(slot_bytes),
+            });
+            let _section = hold(|| ());
+            // Another thread's is as good.
+            let _ = self.slots.set(slots.into_boxed_slice());
+        }
+        Ok(self.opened(number).expect("V4: it was just made"))
     }
 }
 
@@ -100,24 +124,23 @@ impl Slot<'_> {
     /// again before the slot is dropped.
     ///
     /// # Errors
-    /// `EINVAL` in a pool without [`SlotLayout::accessible`](crate::SlotLayout::accessible). Otherwise the system refused, and what
-    /// was accessible is; if it refuses to undo what it did of the change, nothing is, and the slot is not handed out again until its pool is
-    /// dropped.
+    /// The system refused, and what was accessible is; if it refuses to undo what it did of the change, nothing is, and the slot is not
+    /// handed out again until its pool is dropped.
     ///
     /// # Cost
-    /// A system call, unless nothing changes. More than were ever accessible in this slot, or where guards are mappings, some more.
+    /// A system call, unless nothing changes; the first call for a pool, 16 bytes for each of its slots. More than were ever accessible in this slot, or where guards are mappings, some more.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub fn set_accessible(&mut self, bytes: usize) -> Result<(), SysError> {
-        let refused = SysError { call: "set_accessible", errno: EINVAL };
-        let accessible = self.pool.accessible.as_ref().ok_or(refused)?;
-        let (all, now) = (self.pool.slot_bytes(), self.pages.len());
+        let (pool, now) = (self.pool, self.pages.len());
+        let all = pool.slot_bytes();
         let len = whole_pages(bytes).unwrap_or(all).min(all);
         if len == now || self.is_lost() {
             return Ok(());
         }
-        let mapping = self.pool.shared.mapping();
+        let mapping = pool.shared.mapping();
         let start = mapping.offset_of(&self.pages);
-        let opened = &accessible.slots[self.position as usize];
+        let opened = pool.accessible.opened_or_all(self.position, pool.count(), all);
+        let opened = opened.map_err(|_| SysError { call: "malloc", errno: ENOMEM })?;
         let (len, done) = match opened.change(mapping, start, now, len) {
             Ok(()) => (len, Ok(())),
             Err(Changed::Nothing(error)) => (now, Err(error)),
@@ -137,8 +160,7 @@ impl Slot<'_> {
 
     /// Whether it is not known what is accessible: nobody gets the slot again.
     pub(super) fn is_lost(&self) -> bool {
-        let opened =
-            self.pool.accessible.as_ref().map(|accessible| &accessible.slots[self.position as usize]);
+        let opened = self.pool.accessible.opened(self.position);
         opened.is_some_and(|opened| opened.bytes.load(Ordering::Relaxed) == LOST)
     }
 
@@ -153,14 +175,31 @@ impl Slot<'_> {
 const LOST: usize = usize::MAX;
 
 impl Slots<'_> {
-    /// Makes as much of a slot accessible as the layout says.
-    pub(super) fn narrowed<'s>(&'s self, mut slot: Slot<'s>) -> Result<Slot<'s>, AllocError> {
-        let Some(accessible) = &self.accessible else { return Ok(slot) };
+    /// As [`Slots::get`], with the first `bytes` of the slot accessible: see [`Slot::set_accessible`].
+    ///
+    /// # Errors
+    /// As both.
+    ///
+    /// # Cost
+    /// As [`Slots::get`], and a system call if the slot's last holder ended with more or less.
+    pub fn get_accessible(&self, bytes: usize) -> Result<Slot<'_>, AllocError> {
+        self.narrowed(self.get_any()?, bytes)
+    }
+
+    /// Makes as much of a slot accessible as [`Slots::get`] hands out.
+    pub(super) fn narrowed_at_first<'s>(&'s self, slot: Slot<'s>) -> Result<Slot<'s>, AllocError> {
+        self.narrowed(slot, self.accessible.at_first)
+    }
+
+    /// Makes so much of a slot accessible that was just taken.
+    fn narrowed<'s>(&'s self, mut slot: Slot<'s>, bytes: usize) -> Result<Slot<'s>, AllocError> {
         // The debug mode guards all of a free slot, and opens all of it.
-        if self.shared.residency.quarantine.is_none() {
-            slot.set_len(accessible.slots[slot.position as usize].bytes.load(Ordering::Relaxed));
+        if self.shared.residency.quarantine.is_none()
+            && let Some(opened) = self.accessible.opened(slot.position)
+        {
+            slot.set_len(opened.bytes.load(Ordering::Relaxed));
         }
-        slot.set_accessible(accessible.at_first)?;
+        slot.set_accessible(bytes)?;
         Ok(slot)
     }
 }

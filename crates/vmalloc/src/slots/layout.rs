@@ -25,7 +25,7 @@ pub struct SlotLayout {
     zero: Zero,
     name: String,
     align_bytes: usize,
-    pub(super) accessible_bytes: Option<usize>,
+    pub(super) accessible_bytes: usize,
     advice: Advice,
 }
 
@@ -56,7 +56,7 @@ impl SlotLayout {
             zero: Zero::Yes,
             name: "freehold slots".to_owned(),
             align_bytes: page_bytes(),
-            accessible_bytes: None,
+            accessible_bytes: usize::MAX,
             advice: Advice::default(),
         }
     }
@@ -79,10 +79,10 @@ impl SlotLayout {
     }
 
     /// How many of the first bytes of a slot are accessible when it is handed out, all if this is not called; what lies behind
-    /// faults. See [`Slot::set_accessible`](crate::Slot::set_accessible), which needs it. Cost: constant; with it, 16 bytes for each slot,
-    /// and a system call when one is handed out whose last holder ended with more or less.
+    /// faults. See [`Slot::set_accessible`](crate::Slot::set_accessible). Cost: constant; with it, a system call when a slot is
+    /// handed out whose last holder ended with more or less.
     pub fn accessible(self, accessible_bytes: usize) -> Self {
-        Self { accessible_bytes: Some(accessible_bytes), ..self }
+        Self { accessible_bytes, ..self }
     }
 
     /// What the address of each slot is a multiple of, a page if this is not called: a power of two up to the size of a slot. The

@@ -58,17 +58,14 @@ impl VirtualMemory {
         // Whole page tables: a huge page of the pool is nobody else's.
         let lent_bytes = (len + behind).next_multiple_of(TABLE_BYTES) as u64;
         let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
-        let (slots, data_bytes) = (len as u64 / shape.stride, shape.data.len());
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
         let place = Place::of_slots(layout.shown_name(), lent.clone(), range, &shape);
         let asked = layout.advice(shared.mapping().advice());
         let zone = Zone::new(place, Align::ONE, Some(shape));
-        let accessible =
-            layout.accessible_bytes.map(|bytes| Accessible::new(bytes, slots, data_bytes)).transpose();
-        let zone = zone.map_err(PoolError::from).and_then(|zone| Ok((zone, accessible?)));
-        match zone.and_then(|(zone, accessible)| Ok((shared.zones().open(zone, asked)?, accessible))) {
-            Ok((zone, accessible)) => Ok(Slots { shared, zone, accessible }),
+        let accessible = Accessible::new(layout.accessible_bytes);
+        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, asked)) {
+            Ok(zone) => Ok(Slots { shared, zone, accessible }),
             Err(error) => {
                 shared.zones().end_lending(lent, Use::Pool, true);
                 Err(error)
@@ -82,8 +79,7 @@ impl VirtualMemory {
 pub struct Slots<'a> {
     pub(crate) shared: &'a Scrub,
     pub(crate) zone: Arc<Zone>,
-    /// What of each slot is accessible, if that is not all.
-    accessible: Option<Accessible>,
+    accessible: Accessible,
 }
 
 impl Slots<'_> {
@@ -109,10 +105,16 @@ impl Slots<'_> {
     /// at a time: one system call for neighbours tells which pages have memory, and these are cleared.
     #[inline]
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
+        let slot = self.get_any()?;
+        // Asked once the slot is taken, so that what its last holder did is seen.
+        if self.accessible.is_all() { Ok(slot) } else { self.narrowed_at_first(slot) }
+    }
+
+    /// A slot of which any part is accessible.
+    #[inline]
+    fn get_any(&self) -> Result<Slot<'_>, AllocError> {
         let shape = self.shape();
-        if self.accessible.is_none()
-            && let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape)
-        {
+        if let Some((pages, position, slab)) = self.shared.residency.slot_fast(&self.zone, shape) {
             let used_bytes = shape.data.len();
             return Ok(Slot { pool: self, pages, position, slab: Some(slab), used_bytes });
         }
@@ -122,7 +124,7 @@ impl Slots<'_> {
     #[inline(never)]
     fn get_slow(&self, shape: &Shape) -> Result<Slot<'_>, AllocError> {
         match self.shared.residency.alloc(&self.zone, 1, shape.data.len()) {
-            Ok(held) => self.narrowed(Slot::new(self, held)),
+            Ok(held) => Ok(Slot::new(self, held)),
             Err(error) => Err(self.refused(error)),
         }
     }
@@ -254,7 +256,7 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
         let (position, slab) = (self.position, self.slab);
-        if self.pool.accessible.is_some() && self.is_lost() {
+        if !self.pool.accessible.is_all() && self.is_lost() {
             return;
         }
         if !shape.waits && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {
