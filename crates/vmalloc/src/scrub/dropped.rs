@@ -1,4 +1,4 @@
-//! Clearing dropped slots, many at a time: one call tells which of their pages have memory.
+//! Clearing dropped slots, many at a time if they lie near each other: one call tells which of their pages have memory.
 //!
 //! ```text
 //!   dropped   slot 3   slot 4   slot 5         slot 9        sorted; neighbours are looked up by one call
@@ -22,9 +22,12 @@ pub(crate) const BATCH: usize = 64;
 const MOST_BETWEEN: usize = 256 << 10;
 
 impl Scrub {
-    /// Takes a slot back that has to be cleared. It waits until there is a batch.
+    /// Takes a slot back that has to be cleared. It waits until there is a batch, if one call can look neighbours up. Slots that lie
+    /// too far apart for that are cleared while they are in the cache.
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held) {
-        if self.residency.take_back_dropped(zone, held, BATCH) {
+        let stride = zone.shape.as_ref().map_or(held.used_bytes, |shape| shape.stride as usize);
+        let most = if stride - held.used_bytes <= MOST_BETWEEN { BATCH } else { 1 };
+        if self.residency.take_back_dropped(zone, held, most) {
             self.clear_dropped(zone);
         }
     }

@@ -102,7 +102,8 @@ impl Slots<'_> {
     ///
     /// # Cost
     /// Warm, an atomic exchange and an addition, and again with its drop. In a pool that zeroes, dropped slots are cleared 64
-    /// at a time: one system call for neighbours tells which pages have memory, and these are cleared.
+    /// at a time: one system call for neighbours tells which pages have memory, and these are cleared. With more than 256 KiB
+    /// between them, each is cleared when it is dropped.
     #[inline]
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
         let slot = self.get_any()?;
