@@ -151,7 +151,8 @@ pub fn print(client: &str, rows: &[Row]) {
         let spread = row.ratio.spread.map_or(String::new(), |(least, most)| format!("{least:.2}-{most:.2}"));
         let (aim, is_met) = match row.aim {
             Aim::Nothing => (String::new(), true),
-            Aim::Ratio(most) => (format!("{most}"), row.ratio.median <= most),
+            // As far as it is printed.
+            Aim::Ratio(most) => (format!("{most}"), (row.ratio.median * 100.0).round() <= most * 100.0),
             Aim::Ours(most) => (format!("{most} maps"), row.ours.value <= most),
         };
         let verdict = if is_met { "" } else { "  more" };
