@@ -12,10 +12,43 @@ use std::ops::Range;
 /// As `open(2)` and `read(2)`; `ENOMEM`. `found` may have been called.
 #[doc(alias = "/proc/self/maps")]
 pub fn each(mut found: impl FnMut(Range<u64>, &str)) -> Result<(), SysError> {
+    lines("/proc/self/maps", |line| {
+        let (range, name) = parse(line).ok_or(UNREADABLE)?;
+        found(range, name);
+        Ok(())
+    })
+}
+
+/// Bytes of the mappings within `part`, or across its ends, that have huge pages.
+pub(crate) fn huge_page_bytes(part: &Range<u64>) -> Result<u64, SysError> {
+    let (mut is_within, mut kib) = (false, 0);
+    lines("/proc/self/smaps", |line| {
+        // A figure has a colon behind its name; the first line of a mapping has addresses there.
+        match line.split_once(':').and_then(|(name, value)| Some((name, value.trim().strip_suffix(" kB")?))) {
+            Some(("AnonHugePages", value)) if is_within => {
+                kib += value.parse::<u64>().map_err(|_| UNREADABLE)?;
+            }
+            Some(_) => {}
+            None => {
+                if let Some((range, _)) = parse(line) {
+                    is_within = range.start < part.end && part.start < range.end;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(kib << 10)
+}
+
+/// What is read is not what the kernel writes.
+const UNREADABLE: SysError = SysError { call: "read", errno: libc::EIO };
+
+/// Calls `found` with each line of a file, until it fails.
+fn lines(path: &str, mut found: impl FnMut(&str) -> Result<(), SysError>) -> Result<(), SysError> {
     let failed = |call| {
         move |error: std::io::Error| SysError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
     };
-    let mut lines = BufReader::new(File::open("/proc/self/maps").map_err(failed("open"))?);
+    let mut lines = BufReader::new(File::open(path).map_err(failed("open"))?);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -23,36 +56,8 @@ pub fn each(mut found: impl FnMut(Range<u64>, &str)) -> Result<(), SysError> {
             return Ok(());
         }
         // File names may be any bytes.
-        let text = String::from_utf8_lossy(&line);
-        let (range, name) = parse(text.trim_end()).ok_or(SysError { call: "read", errno: libc::EIO })?;
-        found(range, name);
+        found(String::from_utf8_lossy(&line).trim_end())?;
     }
-}
-
-/// Bytes of the mappings within `part`, or across its ends, that have huge pages.
-pub(crate) fn huge_page_bytes(part: &Range<u64>) -> Result<u64, SysError> {
-    let failed = |call| {
-        move |error: std::io::Error| SysError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
-    };
-    let lines = BufReader::new(File::open("/proc/self/smaps").map_err(failed("open"))?).split(b'\n');
-    let (mut is_within, mut kib) = (false, 0);
-    for line in lines {
-        let line = line.map_err(failed("read"))?;
-        let line = String::from_utf8_lossy(&line);
-        // A figure has a colon behind its name; the first line of a mapping has addresses there.
-        match line.split_once(':').and_then(|(name, value)| Some((name, value.trim().strip_suffix(" kB")?))) {
-            Some(("AnonHugePages", value)) if is_within => {
-                kib += value.parse::<u64>().map_err(|_| SysError { call: "read", errno: libc::EIO })?;
-            }
-            Some(_) => {}
-            None => {
-                if let Some((range, _)) = parse(line.trim_end()) {
-                    is_within = range.start < part.end && part.start < range.end;
-                }
-            }
-        }
-    }
-    Ok(kib << 10)
 }
 
 /// The addresses and the name of a line.

@@ -154,21 +154,22 @@ impl CodeModule {
             return Err(kva::AllocError::NotPowerOfTwo { align_bytes: align_bytes as u64 }.into());
         }
         let first = self.space.first();
-        let open = self.runs.iter().rposition(|run| {
-            run.contents == contents && !run.is_sealed && run.place(first, len_bytes, align_bytes).is_some()
-        });
-        let number = match open {
-            Some(number) => number,
+        let place = |run: &Run| match run.contents == contents && !run.is_sealed {
+            true => run.place(first, len_bytes, align_bytes),
+            false => None,
+        };
+        let open = self.runs.iter().enumerate().rev().find_map(|(number, run)| Some((number, place(run)?)));
+        let (number, start) = match open {
+            Some(found) => found,
             None => {
                 self.runs.try_reserve(1).map_err(|_| AllocError::OutOfMemory)?;
                 let range = self.space.take(contents, len_bytes, align_bytes)?;
+                let start = range.start;
                 self.runs.push(Run { contents, range, used: 0, is_sealed: false });
-                self.runs.len() - 1
+                (self.runs.len() - 1, start)
             }
         };
         let run = &mut self.runs[number];
-        let start =
-            run.place(first, len_bytes, align_bytes).expect("V1: a run has room for what it is taken for");
         run.used = start + len_bytes - run.range.start;
         // SAFETY: the reservation has the run.
         Ok(unsafe { self.space.memory.base().add(start) })

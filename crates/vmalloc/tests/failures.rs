@@ -248,3 +248,27 @@ fn addresses_that_stay_taken_are_no_vectors() {
     assert_ne!(again.as_ptr(), first_at);
     vm.validate().unwrap();
 }
+
+/// A slot whose accessible length cannot be changed is as before; one where that cannot be undone either is lost with its pool alone.
+#[test]
+fn what_cannot_be_made_accessible_is_said() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).build().unwrap();
+    let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
+    let mut slot = slots.get().unwrap();
+    slot.set_accessible(8192).unwrap();
+    slot.fill(1);
+    let failing = failing::after(0);
+    assert!(slot.set_accessible(16 << 10).is_err() && slot.is_empty());
+    drop(failing);
+    // What is accessible is not known any more.
+    assert!(slot.set_accessible(8192).is_err() && slot.is_empty());
+    let lost = slot.number();
+    drop(slot);
+    let held: Vec<_> = (0..31).map(|_| slots.get().unwrap()).collect();
+    assert!(held.iter().all(|slot| slot.number() != lost && slot.len() == 64 << 10 && is_zero(slot)));
+    assert!(matches!(slots.get().unwrap_err(), AllocError::AllHeld { count: 32, .. }));
+    drop(held);
+    vm.validate().unwrap();
+    drop(slots);
+    vm.alloc(48 * MIB, Zero::Yes).unwrap().fill(1);
+}

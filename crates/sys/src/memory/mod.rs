@@ -5,7 +5,7 @@
 //!                            ^ zero until first written; a page costs memory from then on, until it is decommitted
 //! ```
 //!
-//! Cost: one system call each; none asks for memory of its own.
+//! Cost: one system call each; none asks for memory of its own, but to count mappings where guards are some.
 
 mod advice;
 #[cfg(not(any(miri, not(target_os = "linux"))))]

@@ -5,9 +5,7 @@
 //! is remembered until a guard is undone, and for [`REFUSALS`] more.
 
 use crate::fork::hold;
-use crate::{SysError, machine};
-use std::fs::File;
-use std::io::Read;
+use crate::{SysError, machine, mappings};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -49,8 +47,10 @@ fn count() -> Result<(), SysError> {
         // Another thread has just counted.
         return Ok(());
     }
-    let (Some(most), Some(now)) = (machine::max_mappings(), mappings()) else {
-        // The kernel refuses what is too many.
+    let mut now = 0;
+    let counted = mappings::each(|_, _| now += 1);
+    let (Some(most), Ok(())) = (machine::max_mappings(), counted) else {
+        // `/proc` does not tell, and the kernel refuses what is too many.
         return Ok(());
     };
     let left = (most - most / SHARE).saturating_sub(now);
@@ -64,17 +64,4 @@ fn count() -> Result<(), SysError> {
 pub(super) fn undone() {
     // Relaxed: as in `take`.
     LEFT.fetch_max(0, Ordering::Relaxed);
-}
-
-/// The mappings of this process; `None` where `/proc` does not tell.
-fn mappings() -> Option<u64> {
-    let mut maps = File::open("/proc/self/maps").ok()?;
-    let mut part = [0; 16 << 10];
-    let mut count = 0;
-    loop {
-        match maps.read(&mut part).ok()? {
-            0 => return Some(count),
-            read => count += part[..read].iter().filter(|&&byte| byte == b'\n').count() as u64,
-        }
-    }
 }

@@ -155,7 +155,7 @@ impl Mapping {
     }
 
     /// Asks for what memory a range is to have. Returns what of it the system takes up.
-    pub(crate) fn advise(&self, range: Range<usize>, asked: Advice) -> Advice {
+    fn advise(&self, range: Range<usize>, asked: Advice) -> Advice {
         // Huge pages are kept out of what did not ask for them. A kernel may have none.
         let advised = match asked.huge_pages {
             true => self.memory.with_huge_pages(self.inner(range.clone())),
@@ -165,14 +165,21 @@ impl Mapping {
         Advice { huge_pages: asked.huge_pages && advised.is_ok(), node: asked.node.filter(prefers) }
     }
 
-    /// Ends what was asked for a range, which is as all of the mapping again.
+    /// Asks for a part what it is to have beyond what all of the mapping has. Returns what the system has taken up for it.
+    pub(crate) fn advise_part(&self, range: Range<usize>, asked: Advice) -> Advice {
+        let all = self.advice;
+        let asked = Advice { huge_pages: asked.huge_pages || all.huge_pages, node: asked.node.or(all.node) };
+        if asked == all { all } else { self.advise(range, asked) }
+    }
+
+    /// Ends what was asked for a part, which is as all of the mapping again.
     pub(crate) fn end_advice(&self, range: Range<usize>, given: Advice) {
         if given == self.advice {
             return;
         }
-        if given.node != self.advice.node {
+        if self.advice.node.is_none() && given.node.is_some() {
             // What is refused stays the user's choice before.
-            let _ = self.memory.prefer_node(self.inner(range.clone()), self.advice.node);
+            let _ = self.memory.prefer_node(self.inner(range.clone()), None);
         }
         self.advise(range, self.advice);
     }

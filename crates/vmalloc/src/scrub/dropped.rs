@@ -25,8 +25,8 @@ impl Scrub {
     /// Takes a slot back that has to be cleared. It waits until there is a batch, if one call can look neighbours up. Slots that lie
     /// too far apart for that are cleared while they are in the cache.
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held) {
-        let stride = zone.shape.as_ref().map_or(held.used_bytes, |shape| shape.stride as usize);
-        let most = if stride - held.used_bytes <= MOST_BETWEEN { BATCH } else { 1 };
+        let is_near = zone.shape.as_ref().is_none_or(|shape| is_near_next(shape, &held));
+        let most = if is_near { BATCH } else { 1 };
         if self.residency.take_back_dropped(zone, held, most) {
             self.clear_dropped(zone);
         }
@@ -53,10 +53,8 @@ impl Scrub {
         let mut cleared = 0;
         while cleared < batch.len() {
             let neighbours = &mut batch[cleared..];
-            let is_adjacent = |two: &&[Held]| {
-                let is_next = two[0].position + 1 == two[1].position;
-                is_next && shape.stride as usize - two[0].used_bytes <= MOST_BETWEEN
-            };
+            let is_adjacent =
+                |two: &&[Held]| two[0].position + 1 == two[1].position && is_near_next(shape, &two[0]);
             let count = 1 + neighbours.windows(2).take_while(is_adjacent).count();
             let neighbours = &mut neighbours[..count];
             let known = scan
@@ -133,6 +131,11 @@ impl Scrub {
             }
         }
     }
+}
+
+/// Whether one call looks a slot and the next up.
+fn is_near_next(shape: &Shape, held: &Held) -> bool {
+    shape.stride as usize - held.used_bytes <= MOST_BETWEEN
 }
 
 /// The parts of a run that lie in slots: their numbers, and bytes from their start. The first slot starts at `first`.

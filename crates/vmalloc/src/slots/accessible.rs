@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct Accessible {
     slots: OnceLock<Box<[Opened]>>,
     /// What [`Slots::get`] hands out, in bytes.
-    at_first: usize,
+    pub(super) at_first: usize,
 }
 
 /// What of a slot is accessible.
@@ -124,17 +124,21 @@ impl Slot<'_> {
     /// again before the slot is dropped.
     ///
     /// # Errors
-    /// The system refused, and what was accessible is; if it refuses to undo what it did of the change, nothing is, and the slot is not
-    /// handed out again until its pool is dropped.
+    /// The system refused, and what was accessible is; if it refuses to undo what it did of the change, nothing is from then on, and the
+    /// slot is not handed out again until its pool is dropped.
     ///
     /// # Cost
-    /// A system call, unless nothing changes; the first call for a pool, 16 bytes for each of its slots. More than were ever accessible in this slot, or where guards are mappings, some more.
+    /// A system call, unless nothing changes; the first call for a pool, 16 bytes for each of its slots. More than were ever accessible
+    /// in this slot, or where guards are mappings, some more.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub fn set_accessible(&mut self, bytes: usize) -> Result<(), SysError> {
         let (pool, now) = (self.pool, self.pages.len());
         let all = pool.slot_bytes();
         let len = whole_pages(bytes).unwrap_or(all).min(all);
-        if len == now || self.is_lost() {
+        if self.is_lost() {
+            return Err(SysError { call: "madvise", errno: ENOMEM });
+        }
+        if len == now {
             return Ok(());
         }
         let mapping = pool.shared.mapping();
@@ -186,13 +190,8 @@ impl Slots<'_> {
         self.narrowed(self.get_any()?, bytes)
     }
 
-    /// Makes as much of a slot accessible as [`Slots::get`] hands out.
-    pub(super) fn narrowed_at_first<'s>(&'s self, slot: Slot<'s>) -> Result<Slot<'s>, AllocError> {
-        self.narrowed(slot, self.accessible.at_first)
-    }
-
     /// Makes so much of a slot accessible that was just taken.
-    fn narrowed<'s>(&'s self, mut slot: Slot<'s>, bytes: usize) -> Result<Slot<'s>, AllocError> {
+    pub(super) fn narrowed<'s>(&'s self, mut slot: Slot<'s>, bytes: usize) -> Result<Slot<'s>, AllocError> {
         // The debug mode guards all of a free slot, and opens all of it.
         if self.shared.residency.quarantine.is_none()
             && let Some(opened) = self.accessible.opened(slot.position)

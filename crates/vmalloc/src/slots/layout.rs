@@ -26,7 +26,7 @@ pub struct SlotLayout {
     name: String,
     align_bytes: usize,
     pub(super) accessible_bytes: usize,
-    advice: Advice,
+    pub(super) advice: Advice,
 }
 
 /// The guard of a slot.
@@ -118,12 +118,6 @@ impl SlotLayout {
     /// As [`Builder::node`](crate::Builder::node), for the slots of this pool.
     pub fn node(self, node: u32) -> Self {
         Self { advice: Advice { node: Some(node), ..self.advice }, ..self }
-    }
-
-    /// What memory the pool asks for beyond what all of the mapping was given.
-    pub(super) fn advice(&self, given: Advice) -> Advice {
-        let Advice { huge_pages, node } = self.advice;
-        Advice { huge_pages: huge_pages || given.huge_pages, node: node.or(given.node) }
     }
 
     /// What the first slot starts at a multiple of, and how far behind.

@@ -61,10 +61,9 @@ impl VirtualMemory {
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
         let place = Place::of_slots(layout.shown_name(), lent.clone(), range, &shape);
-        let asked = layout.advice(shared.mapping().advice());
         let zone = Zone::new(place, Align::ONE, Some(shape));
         let accessible = Accessible::new(layout.accessible_bytes);
-        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, asked)) {
+        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, layout.advice)) {
             Ok(zone) => Ok(Slots { shared, zone, accessible }),
             Err(error) => {
                 shared.zones().end_lending(lent, Use::Pool, true);
@@ -108,7 +107,7 @@ impl Slots<'_> {
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
         let slot = self.get_any()?;
         // Asked once the slot is taken, so that what its last holder did is seen.
-        if self.accessible.is_all() { Ok(slot) } else { self.narrowed_at_first(slot) }
+        if self.accessible.is_all() { Ok(slot) } else { self.narrowed(slot, self.accessible.at_first) }
     }
 
     /// A slot of which any part is accessible.
@@ -152,7 +151,7 @@ impl Slots<'_> {
     /// Cost: constant.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.zone.place.range.clone().len() as u64 / self.shape().stride
+        self.zone.place.range.len() as u64 / self.shape().stride
     }
 
     /// The number of the slot that has `address`, its guard included, if it is held, or was dropped and not cleared yet.
@@ -257,7 +256,7 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
         let (position, slab) = (self.position, self.slab);
-        if !self.pool.accessible.is_all() && self.is_lost() {
+        if self.is_lost() {
             return;
         }
         if !shape.waits && shared.residency.free_fast(zone, position, slab, shape.kept as u64) {

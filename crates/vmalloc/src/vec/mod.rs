@@ -44,7 +44,7 @@ const STEP_BYTES: usize = 1 << 20;
 pub struct VmVec<'a, T> {
     vm: &'a VirtualMemory,
     pages: Pages,
-    place: Place,
+    room: Room,
     /// Elements, the first of which are initialized (V6).
     len: usize,
     max: usize,
@@ -52,7 +52,7 @@ pub struct VmVec<'a, T> {
 }
 
 /// The bytes of the mapping that a vector has.
-struct Place {
+struct Room {
     range: Range<usize>,
     committed_bytes: usize,
     /// Bytes that were ever used since their pages were given back last.
@@ -89,8 +89,8 @@ impl<'a, T> VmVec<'a, T> {
         let pages = unsafe { vm.shared.mapping().pages(range.clone()) };
         let committed_bytes = if vm.shared.mapping().commits() == Commit::Lazy { range.len() } else { 0 };
         let advice = vm.shared.mapping().advice();
-        let place = Place { range, committed_bytes, touched_bytes: 0, advice };
-        Ok(Self { vm, pages, place, len: 0, max, elements: PhantomData })
+        let room = Room { range, committed_bytes, touched_bytes: 0, advice };
+        Ok(Self { vm, pages, room, len: 0, max, elements: PhantomData })
     }
 
     /// As [`VmVec::with_reserve`], in huge pages where the system has them: see [`Builder::huge_pages`](crate::Builder::huge_pages).
@@ -101,8 +101,8 @@ impl<'a, T> VmVec<'a, T> {
     /// As there.
     pub fn with_huge_pages(vm: &'a VirtualMemory, max: usize) -> Result<Self, AllocError> {
         let mut vector = Self::with_reserve(vm, max)?;
-        let (mapping, place) = (vm.shared.mapping(), &mut vector.place);
-        place.advice = mapping.advise(place.range.clone(), Advice { huge_pages: true, ..place.advice });
+        let (mapping, room) = (vm.shared.mapping(), &mut vector.room);
+        room.advice = mapping.advise_part(room.range.clone(), Advice { huge_pages: true, node: None });
         Ok(vector)
     }
 
@@ -165,23 +165,23 @@ impl<'a, T> VmVec<'a, T> {
             let (size_bytes, room_bytes) = (needed_bytes as u64, (self.max * size_of::<T>()) as u64);
             return Err(kva::AllocError::TooLarge { size_bytes, room_bytes }.into());
         }
-        if needed_bytes > self.place.committed_bytes {
+        if needed_bytes > self.room.committed_bytes {
             self.commit(needed_bytes)?;
         }
-        self.place.touched_bytes = self.place.touched_bytes.max(needed_bytes);
+        self.room.touched_bytes = self.room.touched_bytes.max(needed_bytes);
         Ok(())
     }
 
     #[cold]
     fn commit(&mut self, needed_bytes: usize) -> Result<(), AllocError> {
-        let now = self.place.committed_bytes;
+        let now = self.room.committed_bytes;
         let needed = needed_bytes.next_multiple_of(page_bytes());
-        let part = self.place.range.start + now..self.place.range.start + needed;
-        let ample = self.place.range.end.min(part.end + STEP_BYTES.max(now / 4));
+        let part = self.room.range.start + now..self.room.range.start + needed;
+        let ample = self.room.range.end.min(part.end + STEP_BYTES.max(now / 4));
         let mapping = self.vm.shared.mapping();
         mapping.commit(&part, ample)?;
-        self.place.committed_bytes =
-            if mapping.is_committed(&(part.start..ample)) { ample - self.place.range.start } else { needed };
+        self.room.committed_bytes =
+            if mapping.is_committed(&(part.start..ample)) { ample - self.room.range.start } else { needed };
         Ok(())
     }
 
@@ -273,14 +273,14 @@ impl<'a, T> VmVec<'a, T> {
     /// [`AllocError::System`]; the elements are as they were.
     pub fn shrink_to_fit(&mut self) -> Result<(), AllocError> {
         let used = (self.len * size_of::<T>()).next_multiple_of(page_bytes());
-        let end = match self.place.advice.huge_pages {
+        let end = match self.room.advice.huge_pages {
             // A huge page reaches beyond what was used.
-            true if self.place.touched_bytes > 0 => self.place.range.len(),
-            _ => self.place.touched_bytes.next_multiple_of(page_bytes()),
+            true if self.room.touched_bytes > 0 => self.room.range.len(),
+            _ => self.room.touched_bytes.next_multiple_of(page_bytes()),
         };
         if used < end {
             self.vm.shared.mapping().decommit(&mut self.pages, used..end)?;
-            self.place.touched_bytes = used;
+            self.room.touched_bytes = used;
         }
         Ok(())
     }
@@ -297,13 +297,13 @@ impl VmVec<'_, u8> {
     /// Linear in bytes that were used before.
     pub fn resize_zeroed(&mut self, len: usize) -> Result<(), AllocError> {
         self.truncate(len);
-        let (from, touched) = (self.len, self.place.touched_bytes);
+        let (from, touched) = (self.len, self.room.touched_bytes);
         self.make_room(len - from)?;
         // What lies behind was never written (V2).
         self.pages.zero(from..len.min(touched));
         self.len = len;
         // Zeros that nobody wrote are touched once they may be written.
-        self.place.touched_bytes = self.place.touched_bytes.max(len);
+        self.room.touched_bytes = self.room.touched_bytes.max(len);
         Ok(())
     }
 }
@@ -323,8 +323,8 @@ impl<T> Drop for GiveBack<'_, '_, T> {
     fn drop(&mut self) {
         // What cannot be given back stays taken until it can.
         let is_reset = self.0.shrink_to_fit().is_ok();
-        self.0.vm.shared.mapping().end_advice(self.0.place.range.clone(), self.0.place.advice);
-        self.0.vm.shared.zones().end_lending(self.0.place.range.clone(), Use::Vector, is_reset);
+        self.0.vm.shared.mapping().end_advice(self.0.room.range.clone(), self.0.room.advice);
+        self.0.vm.shared.zones().end_lending(self.0.room.range.clone(), Use::Vector, is_reset);
     }
 }
 

@@ -91,10 +91,7 @@ impl Zones {
     /// Opens a pool's zone, whose memory is asked to be so.
     pub(crate) fn open(&self, mut zone: Zone, asked: Advice) -> Result<Arc<Zone>, PoolError> {
         name(&self.mapping, &zone);
-        zone.place.advice = self.mapping.advice();
-        if asked != zone.place.advice {
-            zone.place.advice = self.mapping.advise(zone.place.lent.clone(), asked);
-        }
+        zone.place.advice = self.mapping.advise_part(zone.place.lent.clone(), asked);
         let zone = Arc::new(zone);
         let mut pools = lock(&self.pools);
         pools.try_reserve(1).map_err(OutOfMemory::from)?;
