@@ -6,7 +6,7 @@ use clients::table::{Effort, Row, compare};
 use freehold_vmalloc::{VirtualMemory, VmVec};
 use redb::backends::InMemoryBackend;
 use redb::{
-    Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend, TableDefinition,
+    Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend, Table, TableDefinition,
 };
 use std::sync::{OnceLock, RwLock};
 
@@ -57,16 +57,37 @@ fn value(number: u64) -> [u8; 100] {
 fn filled(backend: impl StorageBackend, pairs: u64) -> Answer<Database> {
     let database = Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(backend)?;
     for first in (0..pairs).step_by(TRANSACTION as usize) {
-        let transaction = database.begin_write()?;
-        {
-            let mut table = transaction.open_table(TABLE)?;
-            for number in first..pairs.min(first + TRANSACTION) {
-                table.insert(key(number), &value(number)[..])?;
-            }
-        }
-        transaction.commit()?;
+        change(&database, first..pairs.min(first + TRANSACTION), insert)?;
     }
     Ok(database)
+}
+
+type Pairs<'t> = Table<'t, u64, &'static [u8]>;
+
+/// Changes the table for each of some numbers, in one transaction.
+fn change(
+    database: &Database,
+    numbers: impl Iterator<Item = u64>,
+    one: impl Fn(&mut Pairs<'_>, u64) -> Answer<()>,
+) -> Answer<()> {
+    let transaction = database.begin_write()?;
+    {
+        let mut table = transaction.open_table(TABLE)?;
+        for number in numbers {
+            one(&mut table, number)?;
+        }
+    }
+    Ok(transaction.commit()?)
+}
+
+fn insert(table: &mut Pairs<'_>, number: u64) -> Answer<()> {
+    table.insert(key(number), &value(number)[..])?;
+    Ok(())
+}
+
+fn remove(table: &mut Pairs<'_>, number: u64) -> Answer<()> {
+    table.remove(key(number))?.ok_or_else(|| format!("pair {number} cannot be removed"))?;
+    Ok(())
 }
 
 fn look_up(database: &Database, pairs: u64) -> Answer<()> {
@@ -82,15 +103,9 @@ fn look_up(database: &Database, pairs: u64) -> Answer<()> {
 
 /// Both hold the same pairs in the same order, after a tenth was removed from both.
 fn check(ours: &Database, its: &Database, pairs: u64) -> Answer<()> {
+    let tenth = || (0..pairs).step_by(10);
     for database in [ours, its] {
-        let transaction = database.begin_write()?;
-        {
-            let mut table = transaction.open_table(TABLE)?;
-            for number in (0..pairs).step_by(10) {
-                table.remove(key(number))?.ok_or_else(|| format!("pair {number} cannot be removed"))?;
-            }
-        }
-        transaction.commit()?;
+        change(database, tenth(), remove)?;
     }
     let (ours_read, its_read) = (ours.begin_read()?.open_table(TABLE)?, its.begin_read()?.open_table(TABLE)?);
     let left = pairs - pairs.div_ceil(10);
@@ -105,14 +120,7 @@ fn check(ours: &Database, its: &Database, pairs: u64) -> Answer<()> {
     }
     // And all again, which takes what was freed.
     for database in [ours, its] {
-        let transaction = database.begin_write()?;
-        {
-            let mut table = transaction.open_table(TABLE)?;
-            for number in (0..pairs).step_by(10) {
-                table.insert(key(number), &value(number)[..])?;
-            }
-        }
-        transaction.commit()?;
+        change(database, tenth(), insert)?;
     }
     Ok(())
 }
