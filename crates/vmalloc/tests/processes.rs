@@ -405,6 +405,16 @@ fn slots_fault_behind_what_is_accessible() {
         assert!(slot.is_empty() && faults(at(slot, 0)));
     }
     drop(pool);
+    // A slot that grew is narrowed as it is dropped, and what it grew by goes back at once.
+    let pool = vm.slots(&SlotLayout::new(SLOT).count(32).accessible(8192).keep_resident(8192)).unwrap();
+    let mut grown = pool.get().unwrap();
+    grown.set_accessible(SLOT).unwrap();
+    grown.fill(1);
+    let (start, before) = (grown.as_ptr().as_ptr().cast_const(), vm.resident_bytes().unwrap());
+    drop(grown);
+    assert!(faults(start.wrapping_add(8192)) && faults(start.wrapping_add(SLOT - 1)) && !faults(start));
+    assert_eq!(before - vm.resident_bytes().unwrap(), (SLOT - 8192) as u64);
+    drop(pool);
     // Guards that are mappings of their own.
     let pool = vm.slots(&SlotLayout::new(4096).guard(2 * MIB).count(20)).unwrap_err();
     assert!(matches!(pool, PoolError::TooLarge { .. } | PoolError::Addresses(_)), "{pool}");

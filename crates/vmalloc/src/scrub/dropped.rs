@@ -90,7 +90,7 @@ impl Scrub {
         let first = self.mapping().offset_of(&slots[0].pages);
         let last = &slots[slots.len() - 1];
         let end = self.mapping().offset_of(&last.pages) + last.used_bytes;
-        let mut bytes = 0;
+        let (mut bytes, mut surplus) = (0, Surplus::default());
         let found = |run: Range<usize>| {
             clip(run, first, shape, |number, part| {
                 let held = &mut slots[number];
@@ -103,13 +103,16 @@ impl Scrub {
                 if shape.zeroed {
                     held.pages.zero(stays.clone());
                 }
-                if stays.len() < part.len() {
-                    self.clear_and_give_back(held, part.start..stays.start, shape.zeroed);
-                    self.clear_and_give_back(held, stays.end..part.end, shape.zeroed);
+                for more in [part.start..stays.start, stays.end..part.end] {
+                    if !more.is_empty() && !surplus.has_added(number, &more) {
+                        let before = std::mem::replace(&mut surplus, Surplus { number, part: more });
+                        self.clear_and_give_back(&mut slots[before.number], before.part, shape.zeroed);
+                    }
                 }
             });
         };
         let done = self.resident(scan, first..end, found);
+        self.clear_and_give_back(&mut slots[surplus.number], surplus.part, shape.zeroed);
         count(&self.cleared_bytes, bytes);
         done
     }
@@ -130,6 +133,26 @@ impl Scrub {
                 held.pages.zero(part);
             }
         }
+    }
+}
+
+/// Runs of a slot whose pages are given back by one call.
+#[derive(Default)]
+struct Surplus {
+    /// Of the slot, among those that are cleared together.
+    number: usize,
+    part: Range<usize>,
+}
+
+impl Surplus {
+    /// Takes another run if it follows within [`MOST_BETWEEN`].
+    fn has_added(&mut self, number: usize, run: &Range<usize>) -> bool {
+        let follows =
+            self.number == number && !self.part.is_empty() && run.start - self.part.end <= MOST_BETWEEN;
+        if follows {
+            self.part.end = run.end;
+        }
+        follows
     }
 }
 

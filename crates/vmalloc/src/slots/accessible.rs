@@ -5,8 +5,9 @@
 //!           0                     accessible          usable
 //! ```
 //!
-//! A dropped slot stays as it is: who takes it next changes only what differs. So where all holders use as much, there is no
-//! call.
+//! A dropped slot stays as it is: its next holder changes only what differs. So where all holders use as much, there is no call.
+//! A slot that grew past what the pool hands out, and past what it keeps, is narrowed as it is dropped: the call that makes pages
+//! fault gives them back, too.
 
 use super::{Slot, Slots};
 use crate::error::AllocError;
@@ -155,6 +156,18 @@ impl Slot<'_> {
         };
         self.set_len(len);
         done
+    }
+
+    /// Narrows a slot that is dropped to what the pool hands out, if pages behind that would be given back anyway.
+    #[inline]
+    pub(super) fn narrow_dropped(&mut self) {
+        let at_first = self.pool.accessible.at_first;
+        let used = self.used_bytes.min(self.pages.len());
+        let frees_all = self.pool.shared.residency.quarantine.is_some();
+        if at_first < used && self.pool.shape().kept <= at_first && !frees_all {
+            // Refused, the slot is as wide as before, and its pages are given back like those of any other.
+            let _ = self.set_accessible(at_first);
+        }
     }
 
     fn set_len(&mut self, len: usize) {

@@ -80,7 +80,8 @@ impl SlotLayout {
 
     /// How many of the first bytes of a slot are accessible when it is handed out, all if this is not called; what lies behind
     /// faults. See [`Slot::set_accessible`](crate::Slot::set_accessible). Cost: constant; with it, a system call when a slot is
-    /// handed out whose last holder ended with more or less.
+    /// handed out whose last holder ended with more or less. If no more may keep its pages, a slot with more is narrowed when
+    /// it is dropped, by the call that gives the pages back.
     pub fn accessible(self, accessible_bytes: usize) -> Self {
         Self { accessible_bytes, ..self }
     }

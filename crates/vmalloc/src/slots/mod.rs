@@ -256,6 +256,7 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
         let (position, slab) = (self.position, self.slab);
+        self.narrow_dropped();
         if self.is_lost() {
             return;
         }
