@@ -3,7 +3,7 @@
 
 libfuzzer_sys::fuzz_target!(
     // `.ci/fuzz` reads it.
-    init: eprintln!("engines of ours: {}", freehold_models::INDEXES.len()),
+    init: eprintln!("engines of ours: {}", freehold_models::PLACEMENTS.len()),
     |bytes: &[u8]| {
         freehold_models::fuzz_kva_restore(bytes);
     }

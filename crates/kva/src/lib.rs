@@ -1,15 +1,14 @@
 //! Hands out non-overlapping ranges of an address space.
 //!
 //! [`AddressSpace`] keeps its regions, each with the caller's value, in one B+tree; the gaps between them are what is
-//! free. A [`FreeIndex`] says where there is room. By default that is the [`BTree`], which searches the tree of regions
-//! itself. [`RbTree`] has the free blocks once more, in the augmented red-black tree of the 2019 rework of the Linux
-//! vmalloc allocator.
+//! free. Nodes have bounds of the gaps below them, by which a [`Placement`] finds its place. (The crate `freehold-linux` has
+//! the red-black tree of the Linux vmalloc allocator.)
 //!
 //! ```text
 //!          first                                                     last
 //!  space     |####|......|########|g|..........|#####|.................|
 //!            busy  free   busy guard    free     busy        free
-//!  BTree     +-----------+---------------------+-----------------------+   entries: a region and the gap behind it
+//!  B+tree    +-----------+---------------------+-----------------------+   entries: a region and the gap behind it
 //! ```
 //!
 //! ```
@@ -45,29 +44,25 @@ extern crate std;
 #[cfg(feature = "std")]
 mod atomic;
 mod bplus;
-pub mod btree;
-pub mod by_size;
 #[cfg(test)]
 #[path = "../../units/tests/ends/mod.rs"]
 mod ends;
 mod error;
 mod fit;
-mod index;
+mod placement;
 #[cfg(feature = "std")]
 pub mod pooled;
-pub mod rbtree;
 mod regions;
 mod request;
 #[cfg(feature = "std")]
 pub mod shared;
 #[cfg(all(test, shuttle))]
 mod shuttle_judge;
+mod sizes;
 mod space;
 #[cfg(doctest)]
 mod type_rules;
 
-pub use btree::{BTree, Placement};
-pub use by_size::BySize;
 #[cfg(feature = "std")]
 pub use error::SharedError;
 pub use error::{
@@ -75,11 +70,10 @@ pub use error::{
 };
 pub use fit::{Fit, Merge};
 pub use freehold_units::{Broken, OutOfMemory};
-pub use index::FreeIndex;
+pub use placement::Placement;
 #[cfg(feature = "std")]
 pub use pooled::PooledSpace;
-pub use rbtree::RbTree;
-pub use request::Request;
+pub use request::{CheckedRequest, Request};
 #[cfg(feature = "std")]
 pub use shared::SharedSpace;
 pub use space::{AddressSpace, IntoRegions, PendingMove, Region, Regions, Stats, snapshot};

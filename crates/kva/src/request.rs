@@ -91,3 +91,33 @@ impl Request {
         Self { guard_bytes, ..self }
     }
 }
+
+/// A request that a space has checked ([`AddressSpace::check`](crate::AddressSpace::check)), as a search sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckedRequest {
+    /// Size with guard in bytes, at least a granule.
+    pub size_bytes: u64,
+    /// What the start must be a multiple of; at least the granule.
+    pub align: Align,
+    /// Where all of it must lie.
+    pub window: Span,
+}
+
+impl CheckedRequest {
+    /// The lowest place for it in a free block, if there is one. Cost: constant.
+    #[inline]
+    #[must_use]
+    pub fn lowest_in(&self, block: Span) -> Option<Span> {
+        let place = block.lowest_fit(self.size_bytes, self.align, self.window.first())?;
+        (place.last() <= self.window.last()).then_some(place)
+    }
+}
+
+/// The largest guard, in granules.
+pub(crate) const MAX_GUARD_GRANULES: u32 = (1 << 31) - 1;
+
+/// A guard that a region can have.
+#[inline]
+pub(crate) fn guard_granules(granules: u64) -> Option<u32> {
+    u32::try_from(granules).ok().filter(|&granules| granules <= MAX_GUARD_GRANULES)
+}

@@ -26,14 +26,12 @@ type Wide = fn(&'static u8);",
         "fn f(it: IntoRegions<Narrow>) -> IntoRegions<Wide> { it }" => "fn f(it: IntoRegions<Wide>) -> IntoRegions<Narrow> { it }";
 
     OwnersAreSentAsTheirValuesMayBe, "E0277": r"
-# use freehold_kva::{AddressSpace, BySize, IntoRegions, RbTree, Region, Regions};
+# use freehold_kva::{AddressSpace, IntoRegions, Region, Regions};
 # use std::cell::Cell;
 fn send<T: Send>() {}
 fn sync<T: Sync>() {}",
         "send::<AddressSpace<Cell<u8>>>();" => "send::<AddressSpace<*const u8>>();",
         "sync::<AddressSpace<u8>>();" => "sync::<AddressSpace<Cell<u8>>>();",
-        "send::<AddressSpace<u8, RbTree>>();" => "send::<AddressSpace<*const u8, RbTree>>();",
-        "send::<BySize<Cell<u8>>>();" => "send::<BySize<*const u8>>();",
         "send::<IntoRegions<Cell<u8>>>();" => "send::<IntoRegions<*const u8>>();",
         "send::<Region<'_, u8>>();" => "send::<Region<'_, Cell<u8>>>();",
         "send::<Regions<'_, u8>>();" => "send::<Regions<'_, Cell<u8>>>();";

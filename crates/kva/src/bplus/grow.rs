@@ -1,10 +1,10 @@
 //! Inserts a leaf after an existing one, splitting full ancestors.
 
 use super::inner::{Child, FANOUT, Inner};
-use super::{Key, LeafPath, Measures, Step, Tree};
+use super::{Key, LeafNode, LeafPath, Step, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 
-impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
+impl<L: LeafNode, K: Key> Tree<L, K> {
     /// A vacant leaf, which was reserved.
     pub(crate) fn take_leaf(&mut self) -> NodeId {
         let id = self.leaves.take();
@@ -75,18 +75,18 @@ impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
 
     /// Finds anew the bounds of a child that lies `height` levels above the leaves.
     pub(crate) fn measure(&mut self, at: Step, height: usize) {
-        for measure in 0..self.measures.count() {
-            let most = self.most_below(at, height, measure);
-            self.inners[at.inner()].row(measure).set(at.slot(), most);
+        for class in 0..self.classes.masks().len() {
+            let most = self.most_below(at, height, class);
+            self.inners[at.inner()].row(class).set(at.slot(), most);
         }
     }
 
-    /// What nothing below a child exceeds in a measure, as far as the child itself knows.
-    pub(crate) fn most_below(&self, at: Step, height: usize, measure: usize) -> u64 {
+    /// What nothing below a child exceeds in a class, as far as the child itself knows.
+    pub(crate) fn most_below(&self, at: Step, height: usize, class: usize) -> u64 {
         let child = self.inners[at.inner()].child(at.slot());
         match height {
-            0 => self.measures.of(&self.leaves[child], measure),
-            _ => self.inners[child].most(measure),
+            0 => self.leaves[child].largest_room(self.classes.masks()[class]),
+            _ => self.inners[child].most(class),
         }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct Inner<K> {
     /// child's first key, but for the tree's first leaf (K8). [`Key::MAX`] behind the last child.
     lows: [K; FANOUT],
     children: [NodeId; FANOUT],
-    /// Bounds in the first measure, which nearly all searches go by.
+    /// Bounds in the first class, which nearly all searches go by.
     first: Row,
     /// Bounds in the others.
     others: Vec<Row>,
@@ -106,49 +106,49 @@ impl<K: Key> Inner<K> {
         }
     }
 
-    /// Bounds in a measure.
+    /// Bounds in a class.
     #[inline]
-    pub(crate) fn row(&self, measure: usize) -> &Row {
-        measure.checked_sub(1).map_or(&self.first, |other| &self.others[other])
+    pub(crate) fn row(&self, class: usize) -> &Row {
+        class.checked_sub(1).map_or(&self.first, |other| &self.others[other])
     }
 
-    /// Asks for memory, so that so many measures have bounds.
-    pub(super) fn reserve_rows(&mut self, measures: usize) -> Result<(), OutOfMemory> {
-        let missing = measures.saturating_sub(1 + self.others.len());
+    /// Asks for memory, so that so many classes have bounds.
+    pub(super) fn reserve_rows(&mut self, classs: usize) -> Result<(), OutOfMemory> {
+        let missing = classs.saturating_sub(1 + self.others.len());
         Ok(self.others.try_reserve_exact(missing)?)
     }
 
-    /// Gives a vacant node as many rows as there are measures; they were reserved.
-    pub(super) fn make_rows(&mut self, measures: usize) {
-        self.others.resize_with(measures.saturating_sub(1), Row::zero);
+    /// Gives a vacant node as many rows as there are classes; they were reserved.
+    pub(super) fn make_rows(&mut self, classs: usize) {
+        self.others.resize_with(classs.saturating_sub(1), Row::zero);
     }
 
-    /// Bounds for a new measure that is never larger than the one before it, from that one's; they were reserved.
-    pub(super) fn add_row(&mut self, measure: usize) {
-        let row = self.row(measure - 1).clone();
-        self.others.insert(measure - 1, row);
+    /// Bounds for a new class, from those of the one before it; they were reserved.
+    pub(super) fn add_row(&mut self, class: usize) {
+        let row = self.row(class - 1).clone();
+        self.others.insert(class - 1, row);
     }
 
-    /// What nothing below the node exceeds in a measure.
-    pub(crate) fn most(&self, measure: usize) -> u64 {
-        self.row(measure).most(self.len)
+    /// What nothing below the node exceeds in a class.
+    pub(crate) fn most(&self, class: usize) -> u64 {
+        self.row(class).most(self.len)
     }
 
     /// The first child from `from` on with a bound of `least` or more.
     #[inline]
-    pub(crate) fn first_with(&mut self, measure: usize, least: u64, from: usize) -> Option<usize> {
-        let row = measure.checked_sub(1).map_or(&mut self.first, |other| &mut self.others[other]);
+    pub(crate) fn first_with(&mut self, class: usize, least: u64, from: usize) -> Option<usize> {
+        let row = class.checked_sub(1).map_or(&mut self.first, |other| &mut self.others[other]);
         row.first_with(least, from, self.len)
     }
 
     /// The same through a shared borrow.
-    pub(crate) fn first_with_shared(&self, measure: usize, least: u64, from: usize) -> Option<usize> {
-        self.row(measure).first_with_shared(least, from, self.len)
+    pub(crate) fn first_with_shared(&self, class: usize, least: u64, from: usize) -> Option<usize> {
+        self.row(class).first_with_shared(least, from, self.len)
     }
 
     /// The last of the first `end` children with a bound of `least` or more.
-    pub(crate) fn last_with(&self, measure: usize, least: u64, end: usize) -> Option<usize> {
-        self.row(measure).last_with(least, end)
+    pub(crate) fn last_with(&self, class: usize, least: u64, end: usize) -> Option<usize> {
+        self.row(class).last_with(least, end)
     }
 
     fn rows_mut(&mut self) -> impl Iterator<Item = &mut Row> {
@@ -178,7 +178,7 @@ impl<K: Key> Inner<K> {
         self.lows[self.len] = K::MAX;
     }
 
-    /// Moves the children from `keep` on to the end of `right`, which has a row for as many measures.
+    /// Moves the children from `keep` on to the end of `right`, which has a row for as many classes.
     pub(super) fn move_tail(&mut self, keep: usize, right: &mut Self) {
         for (slot, to) in (keep..self.len).zip(right.len..) {
             (right.lows[to], right.children[to]) = (self.lows[slot], self.children[slot]);

@@ -1,7 +1,7 @@
 //! The way from the root to a leaf, and from a leaf to its neighbours.
 
-use super::{FANOUT, Inner, Key, Tree};
-use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
+use super::{FANOUT, Inner, Key, LeafNode, Tree};
+use freehold_units::pool::{NO_NODE, NodeId};
 
 /// One more level than a tree can have: [`Tree::reserve`] refuses a higher one. With nine children a node,
 /// ten levels hold three thousand million leaves.
@@ -48,7 +48,7 @@ impl LeafPath {
     pub(crate) const NOWHERE: Self = Self { leaf: NO_NODE, steps: [Step::NONE; MAX_HEIGHT] };
 }
 
-impl<L: PoolNode, K: Key, M> Tree<L, K, M> {
+impl<L: LeafNode, K: Key> Tree<L, K> {
     /// The path to the leaf that `key` belongs to.
     #[inline]
     pub(crate) fn path_to(&self, key: K) -> LeafPath {

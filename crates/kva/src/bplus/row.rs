@@ -1,4 +1,4 @@
-//! Bounds of what is below each child of an inner node, in one measure.
+//! Bounds of what is below each child of an inner node, in one class.
 //!
 //! Almost all bounds are below 2^31 and are compared as `i32`, sixteen at once. One that is not is `i32::MAX` there and is
 //! kept in full beside, so that sizes of any length are compared exactly.

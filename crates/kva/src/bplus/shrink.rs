@@ -1,14 +1,14 @@
 //! Removes a leaf, merging underfull ancestors and freeing empty ones.
 
 use super::inner::{FANOUT, Inner};
-use super::{Key, LeafPath, Measures, Step, Tree};
+use super::{Key, LeafNode, LeafPath, Step, Tree};
 use freehold_units::pool::PoolNode;
 
 /// A node with fewer children is joined with a neighbour, if both together leave room for more.
 const FEW: usize = FANOUT / 4;
 const JOINED: usize = FANOUT * 3 / 4;
 
-impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
+impl<L: LeafNode, K: Key> Tree<L, K> {
     /// Takes the leaf at the end of `path` out of the tree and makes it vacant. It is not the only one. Paths are
     /// void after it.
     pub(crate) fn remove_leaf(&mut self, path: &LeafPath) {

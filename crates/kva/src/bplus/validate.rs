@@ -1,7 +1,7 @@
 //! Checking the shape from scratch.
 
-use super::{FANOUT, Key, MAX_HEIGHT, Measures, Step, Tree};
-use freehold_units::pool::{NodeId, PoolNode};
+use super::{FANOUT, Key, LeafNode, MAX_HEIGHT, Step, Tree};
+use freehold_units::pool::NodeId;
 use freehold_units::{Broken, check};
 
 /// What a leaf is checked for: its number and the keys that it may hold, from `low` on and below `end`.
@@ -12,7 +12,7 @@ pub(crate) struct Whole<K> {
     pub(crate) end: Option<K>,
 }
 
-impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
+impl<L: LeafNode, K: Key> Tree<L, K> {
     /// Checks K7, K8 and K9. `check_leaf` checks each leaf, in order. Cost: linear.
     pub(crate) fn validate(
         &self,
@@ -67,9 +67,9 @@ impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
             check(ascend, "K8", "separators ascend", low.map_or(0, address))?;
             let child = Whole { leaf: inner.child(slot), low, end };
             self.check_below(below, child, seen, address, check_leaf)?;
-            for measure in 0..self.measures.count() {
-                let most = self.most_below(Step::new(whole.leaf, slot), below, measure);
-                let holds = most <= inner.row(measure).bound(slot);
+            for class in 0..self.classes.masks().len() {
+                let most = self.most_below(Step::new(whole.leaf, slot), below, class);
+                let holds = most <= inner.row(class).bound(slot);
                 check(holds, "K9", "nothing below a child exceeds its bounds", at)?;
             }
         }

@@ -5,7 +5,7 @@ use crate::bplus::LeafPath;
 use freehold_units::Span;
 
 impl<V> RegionTree<V> {
-    /// The highest free block of which `size_bytes` lie at or below `address`, in a tree that keeps bounds.
+    /// The highest free block of which `size_bytes` lie at or below `address`.
     pub(crate) fn block_at_or_below(&self, address: u64, size_bytes: u64) -> Option<Span> {
         let (size, until) = ((size_bytes >> self.shift).max(1), address >> self.shift);
         let wanted = Wanted { size, mask: 0, from: 0, until };
@@ -37,6 +37,14 @@ impl<V> RegionTree<V> {
     pub(crate) fn block_over(&self, span: Span) -> Option<(EntryHandle, Span)> {
         let entry = self.entry_before(span.first())?;
         self.block_behind(entry).filter(|block| block.covers(span)).map(|block| (entry, block))
+    }
+
+    /// All free blocks that have an address in `window`, in address order.
+    pub(crate) fn blocks_in(&self, window: Span) -> impl Iterator<Item = Span> {
+        // The one that begins before the window lies behind an entry that ends before it.
+        let before = self.block_at(window.first());
+        let inside = self.entries(window).filter_map(|at| self.block_behind(at));
+        before.into_iter().chain(inside)
     }
 
     /// Moves the end of a region, guard included, to `last`: into the gap behind it, or back.

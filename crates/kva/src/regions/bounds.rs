@@ -9,8 +9,7 @@
 //! rooms that are left are mostly as large (`freehold replay` of `pthread.kva`).
 
 use super::RegionTree;
-use super::lanes::room;
-use crate::bplus::{LeafPath, Step};
+use crate::bplus::{LeafNode, Step};
 use freehold_units::pool::NodeId;
 use freehold_units::{Probe, Work};
 
@@ -19,36 +18,6 @@ impl<V> RegionTree<V> {
     pub(super) fn refresh(&mut self, granule: u64) {
         let path = self.tree.path_to(granule);
         (0..self.tree.height).for_each(|level| self.tree.measure(path.steps[level], level));
-    }
-
-    /// The gap in the leaf at the end of `path` that starts at `end` has grown to `gap` granules.
-    #[inline]
-    pub(super) fn raise(&self, path: &LeafPath, end: u64, gap: u64, probe: &mut impl Probe) {
-        if self.tree.height == 0 {
-            return;
-        }
-        let (parent, slot) = (&self.tree.inners[path.steps[0].inner()], path.steps[0].slot());
-        for (class, &mask) in self.tree.measures.masks().iter().enumerate() {
-            let room = room(end, gap, mask);
-            if room == 0 {
-                // Nor has any larger alignment.
-                break;
-            }
-            probe.count(Work::MaxRecomputed, 1);
-            if parent.row(class).raise(slot, room) {
-                self.raise_above(path, class, room, probe);
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn raise_above(&self, path: &LeafPath, class: usize, room: u64, probe: &mut impl Probe) {
-        for &step in &path.steps[1..self.tree.height] {
-            probe.count(Work::MaxRecomputed, 1);
-            if !self.tree.inners[step.inner()].row(class).raise(step.slot(), room) {
-                break;
-            }
-        }
     }
 
     /// A gap of `gap` granules in a leaf below `parent` was cut. If it was the largest there, the leaf's bound in the

@@ -6,6 +6,7 @@
 
 use super::leaf::{BASE_ALIGN, Leaf, REACH, WIDTH};
 use super::wanted::Wanted;
+use crate::bplus::{LeafNode, room};
 
 /// Bits of a slot below an address.
 const SLOT_BITS: u32 = WIDTH.trailing_zeros();
@@ -15,6 +16,22 @@ const NONE: i32 = i32::MAX;
 
 // No place that a pass looks at, fit or not, is negative as a key.
 const _: () = assert!((REACH as i64 + BASE_ALIGN as i64 + 1) << SLOT_BITS < NONE as i64);
+
+impl<V> LeafNode for Leaf<V> {
+    /// Granules of the largest gap, counted from its first multiple of an alignment.
+    fn largest_room(&self, mask: u64) -> u64 {
+        let beyond = self.tail().map_or(0, |tail| room(self.end(tail) as u64, self.gap(tail), mask));
+        if mask >= BASE_ALIGN as u64 || self.is_far() {
+            let rooms = (0..self.len()).map(|slot| room(self.end(slot) as u64, self.gap(slot), mask));
+            return rooms.fold(beyond, u64::max);
+        }
+        let (mask, mut most) = (mask as i32, 0);
+        for slot in 0..WIDTH {
+            most = most.max(self.next[slot] - ((self.end[slot] + mask) & !mask));
+        }
+        (most as u64).max(beyond)
+    }
+}
 
 impl<V> Leaf<V> {
     /// The region that starts at `lane`, and the entry whose gap ends there: slots, if they are in this leaf.
@@ -120,20 +137,6 @@ impl<V> Leaf<V> {
         (place >= wanted.from).then_some((slot, place))
     }
 
-    /// Granules of the largest gap, counted from its first multiple of an alignment.
-    pub(super) fn largest_room(&self, mask: u64) -> u64 {
-        let beyond = self.tail().map_or(0, |tail| room(self.end(tail) as u64, self.gap(tail), mask));
-        if mask >= BASE_ALIGN as u64 || self.is_far() {
-            let rooms = (0..self.len()).map(|slot| room(self.end(slot) as u64, self.gap(slot), mask));
-            return rooms.fold(beyond, u64::max);
-        }
-        let (mask, mut most) = (mask as i32, 0);
-        for slot in 0..WIDTH {
-            most = most.max(self.next[slot] - ((self.end[slot] + mask) & !mask));
-        }
-        (most as u64).max(beyond)
-    }
-
     /// The lowest place in the gap behind one entry. Exact for every size and alignment.
     pub(super) fn lowest_behind(&self, slot: usize, wanted: &Wanted) -> Option<(usize, u64)> {
         let mask = u128::from(wanted.mask);
@@ -162,10 +165,4 @@ impl<V> Leaf<V> {
 #[inline]
 fn slot_of(key: i32) -> Option<usize> {
     (key >= 0).then_some(key as usize % WIDTH)
-}
-
-/// Granules of a gap of `gap` granules that starts at `end`, counted from its first multiple of an alignment.
-#[inline]
-pub(super) fn room(end: u64, gap: u64, mask: u64) -> u64 {
-    gap.saturating_sub(end.wrapping_neg() & mask)
 }

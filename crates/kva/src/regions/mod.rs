@@ -20,7 +20,6 @@
 
 mod blocks;
 mod bounds;
-mod classes;
 mod far;
 mod insert;
 mod iter;
@@ -35,7 +34,6 @@ mod validate;
 mod wanted;
 
 use crate::bplus::{LeafPath, Step, Tree};
-use classes::Classes;
 use freehold_units::pool::{NO_NODE, NodeId};
 use freehold_units::{Align, OutOfMemory, Probe, Span};
 use leaf::Leaf;
@@ -48,7 +46,7 @@ pub(crate) use wanted::Wanted;
 
 /// An entry in its leaf. Valid until the tree changes.
 #[derive(Clone, Copy, Debug)]
-pub struct EntryHandle {
+pub(crate) struct EntryHandle {
     leaf: NodeId,
     slot: usize,
     /// The leaf's place in the node above it, if there is one.
@@ -69,9 +67,8 @@ pub(crate) struct RegionEntry<'a, V> {
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
-pub struct RegionTree<V> {
-    /// Without classes, if the index does not search by bounds.
-    tree: Tree<Leaf<V>, u64, Classes>,
+pub(crate) struct RegionTree<V> {
+    tree: Tree<Leaf<V>, u64>,
     /// The logarithm of the granule.
     shift: u32,
     /// Leaves with high halves.
@@ -83,9 +80,9 @@ pub struct RegionTree<V> {
 
 impl<V> RegionTree<V> {
     /// A tree of no span. [`RegionTree::add_span`] gives it the first.
-    pub(crate) fn empty(granule: Align, keeps_bounds: bool) -> Result<Self, OutOfMemory> {
+    pub(crate) fn empty(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            tree: Tree::empty(Classes::new(keeps_bounds)?),
+            tree: Tree::empty()?,
             shift: granule.bytes().trailing_zeros(),
             far_leaves: 0,
             regions: 0,
@@ -114,8 +111,7 @@ impl<V> RegionTree<V> {
         self.blocks
     }
 
-    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64, of a tree that keeps
-    /// bounds. Cost: O(log n), and the nodes whose bounds are larger: they are lowered, each at the price of an earlier
+    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: O(log n), and the nodes whose bounds are larger: they are lowered, each at the price of an earlier
     /// allocation.
     pub(crate) fn largest_bytes(&self, probe: &mut impl Probe) -> u64 {
         if self.tree.root == NO_NODE {

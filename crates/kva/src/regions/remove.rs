@@ -57,7 +57,7 @@ impl<V> RegionTree<V> {
                 leaf.next[before] = next;
                 let (terms, value) = leaf.remove_near(slot);
                 let (base, is_few) = (leaf.base, leaf.len() < FEW);
-                self.raise(&path, base + gap_start as u64, (next - gap_start) as u64, probe);
+                self.tree.raise(&path, base + gap_start as u64, (next - gap_start) as u64, probe);
                 if is_few {
                     self.join_leaf(&path);
                 }
@@ -109,7 +109,7 @@ impl<V> RegionTree<V> {
         let len = leaf.len();
         self.tree.leaves[before_path.leaf].set_gap(before, gap_start, next);
         let merged = self.tree.leaves[before_path.leaf].gap(before);
-        self.raise(&before_path, gap_start as u64, merged, probe);
+        self.tree.raise(&before_path, gap_start as u64, merged, probe);
         if before_here.is_none() {
             self.drop_first(path, len);
         } else if len < FEW {

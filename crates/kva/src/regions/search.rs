@@ -29,8 +29,7 @@ pub(crate) struct Found {
 
 /// A shared or exclusive borrow of the tree. Searches tighten stale bounds through both; through an exclusive one an
 /// alignment gets a class, and bounds are compared many at once.
-#[doc(hidden)]
-pub trait Searched<V>: Deref<Target = RegionTree<V>> {
+pub(crate) trait Searched<V>: Deref<Target = RegionTree<V>> {
     /// The class to search by.
     fn class_for(&mut self, mask: u64) -> usize;
     /// The first child of a node with a bound of `least` or more, from `from` on, or in a window that begins at `key`.
@@ -46,7 +45,7 @@ pub trait Searched<V>: Deref<Target = RegionTree<V>> {
 
 impl<V> Searched<V> for &RegionTree<V> {
     fn class_for(&mut self, mask: u64) -> usize {
-        self.tree.measures.class_for(mask)
+        self.tree.classes.class_for(mask)
     }
 
     fn first_with(
@@ -65,7 +64,7 @@ impl<V> Searched<V> for &RegionTree<V> {
 impl<V> Searched<V> for &mut RegionTree<V> {
     #[inline]
     fn class_for(&mut self, mask: u64) -> usize {
-        self.class_made_for(mask)
+        self.tree.class_made_for(mask)
     }
 
     #[inline]

@@ -5,7 +5,7 @@ mod property;
 mod work;
 
 use super::{EntryHandle, RegionTree, Terms, Wanted};
-use crate::index::CheckedRequest;
+use crate::request::CheckedRequest;
 use freehold_units::{Align, Span};
 
 /// Granules `start..end` in bytes.
@@ -25,7 +25,7 @@ fn wanted(shift: u32, size: u64, align: u32, window: (u128, u128)) -> Option<Wan
 
 /// A tree of one span, from 0 on.
 fn tree_of(granules: u128) -> RegionTree<u32> {
-    let mut tree = RegionTree::empty(Align::ONE, true).unwrap();
+    let mut tree = RegionTree::empty(Align::ONE).unwrap();
     tree.reserve(1).unwrap();
     tree.add_span(bytes(0, 0, granules)).unwrap();
     tree

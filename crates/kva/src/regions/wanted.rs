@@ -1,7 +1,7 @@
 //! A request as the tree searches for it: in granules.
 
 use super::leaf::{BASE_ALIGN, REACH};
-use crate::index::CheckedRequest;
+use crate::request::CheckedRequest;
 
 /// What is searched for, in granules.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,13 @@
 //! Allocating: check the request, find a block, cut it, remember the region.
 
 use super::AddressSpace;
-use crate::index::{CheckedRequest, guard_granules};
-use crate::regions::Terms;
-use crate::{AllocError, FreeIndex, Rejected, Request};
+use super::blocks::first_fit;
+use crate::regions::{EntryHandle, Terms};
+use crate::request::{CheckedRequest, guard_granules};
+use crate::{AllocError, Placement, Rejected, Request};
 use freehold_units::{Align, Probe, Span};
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// Takes a range for `request` and keeps `value` with it. Returns the usable addresses, without guard.
     ///
     /// # Errors
@@ -16,7 +17,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// # Cost
     /// O(log n) amortized over allocations, in the worst case O(n): a search visits leaves that allocations before it cut,
     /// each once; and the first request with an alignment above all that were asked for learns it, which visits each leaf at most
-    /// once. `NoSpace` also computes the largest free block, as [`AddressSpace::stats`] does. Other indexes: see theirs.
+    /// once. `NoSpace` also computes the largest free block, as [`AddressSpace::stats`] does. [`Placement::BestFit`]: see there.
     #[doc(alias = "alloc_vmap_area")]
     pub fn alloc(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V>> {
         self.alloc_probed(request, value, &mut ())
@@ -33,7 +34,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn alloc_with(
         &mut self,
         request: &Request,
-        placement: I::Placement,
+        placement: Placement,
         value: V,
     ) -> Result<Span, Rejected<V>> {
         self.alloc_placed(request, placement, value, &mut ())
@@ -59,13 +60,13 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     fn alloc_placed(
         &mut self,
         request: &Request,
-        placement: I::Placement,
+        placement: Placement,
         value: V,
         probe: &mut impl Probe,
     ) -> Result<Span, Rejected<V>> {
         match self.prepare(request, placement, probe) {
-            Ok((block, taken, terms)) => {
-                self.occupy(&block, taken, terms, Some(value), probe);
+            Ok((before, taken, terms)) => {
+                self.occupy(before, taken, terms, Some(value), probe);
                 Ok(usable(taken, request))
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -78,34 +79,52 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::alloc`].
     ///
     /// # Cost
-    /// As [`AddressSpace::alloc`], but for an alignment that no allocation asked for yet: O(n) each time.
-    pub fn find(&self, request: &Request, placement: I::Placement) -> Result<Span, AllocError> {
-        let (checked, _) = self.check(request)?;
-        match self.index.find(&self.regions, placement, &checked, &mut ()) {
+    /// As [`AddressSpace::alloc`], but O(n) each time for what no allocation asked for yet: an alignment, or
+    /// [`Placement::BestFit`].
+    pub fn find(&self, request: &Request, placement: Placement) -> Result<Span, AllocError> {
+        let checked = self.check(request)?;
+        let found = match placement {
+            Placement::BestFit => self.best_fit(&checked, &mut ()),
+            by_address => first_fit(&self.regions, by_address.order(), &checked, &mut ()),
+        };
+        match found {
             Some((_, taken)) => Ok(usable(taken, request)),
-            None => Err(self.no_space_for(&checked, &mut ())),
+            None => Err(self.refusal_probed(&checked, &mut ())),
         }
     }
 
-    /// Everything that can fail, with nothing changed but spare room: the block, what to cut from it, the guard.
+    /// Everything that can fail, with nothing changed but spare room: the entry before the place, what to take, the guard.
     #[inline]
     pub(super) fn prepare(
         &mut self,
         request: &Request,
-        placement: I::Placement,
+        placement: Placement,
         probe: &mut impl Probe,
-    ) -> Result<(I::Block, Span, Terms), AllocError> {
-        let (checked, terms) = self.check(request)?;
+    ) -> Result<(EntryHandle, Span, Terms), AllocError> {
+        let checked = self.check(request)?;
+        let guard_granules = (request.guard_bytes >> self.regions.shift()) as u32;
+        let terms = Terms::new(guard_granules, checked.align);
         self.reserve(1)?;
-        match self.index.find(&mut self.regions, placement, &checked, probe) {
-            Some((block, taken)) => Ok((block, taken, terms)),
-            None => Err(self.no_space_for(&checked, probe)),
+        let found = match placement {
+            Placement::BestFit => self.prepare_best_fit(&checked, probe)?,
+            by_address => first_fit(&mut self.regions, by_address.order(), &checked, probe),
+        };
+        match found {
+            Some((before, taken)) => Ok((before, taken, terms)),
+            None => Err(self.refusal_probed(&checked, probe)),
         }
     }
 
-    /// Why one range was not found.
+    /// Why nothing is free for a request that was checked. For whoever searches by other means than the space does.
+    ///
+    /// Cost: as [`AddressSpace::stats`].
+    #[must_use]
+    pub fn refusal(&self, checked: &CheckedRequest) -> AllocError {
+        self.refusal_probed(checked, &mut ())
+    }
+
     #[cold]
-    pub(super) fn no_space_for(&self, checked: &CheckedRequest, probe: &mut impl Probe) -> AllocError {
+    fn refusal_probed(&self, checked: &CheckedRequest, probe: &mut impl Probe) -> AllocError {
         let &CheckedRequest { size_bytes, align, window } = checked;
         if u128::from(size_bytes) == window.size_bytes() && align.divides(window.first()) {
             return self.in_the_way(window);
@@ -139,24 +158,26 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             size_bytes,
             align,
             window: reach,
-            largest_free_bytes: self.index.largest_bytes(&self.regions, probe),
+            largest_free_bytes: self.regions.largest_bytes(probe),
         }
     }
 
-    /// The request as the index sees it, and what its region keeps of it.
+    /// The request as a search sees it: with its guard, aligned to a granule at least. Cost: constant.
+    ///
+    /// # Errors
+    /// [`AllocError`]: what no search could serve, whatever is free.
     #[inline]
-    pub(super) fn check(&self, request: &Request) -> Result<(CheckedRequest, Terms), AllocError> {
+    pub fn check(&self, request: &Request) -> Result<CheckedRequest, AllocError> {
         let (size_bytes, guard_bytes) = (request.size_bytes, request.guard_bytes);
         self.check_size(size_bytes)?;
-        let guard_granules = self.check_guard(guard_bytes)?;
+        self.check_guard(guard_bytes)?;
         let size_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         let window = request.window;
         self.check_window(window)?;
         let align_bytes = request.align_bytes;
         let align =
             Align::new(align_bytes).ok_or(AllocError::NotPowerOfTwo { align_bytes })?.max(self.granule);
-        let terms = Terms::new(guard_granules, align);
-        Ok((CheckedRequest { size_bytes, align, window }, terms))
+        Ok(CheckedRequest { size_bytes, align, window })
     }
 
     pub(super) fn check_size(&self, size_bytes: u64) -> Result<(), AllocError> {

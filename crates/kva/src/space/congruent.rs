@@ -10,12 +10,12 @@
 //! a base that would do, so the answer is the highest one.
 
 use super::AddressSpace;
-use crate::index::CheckedRequest;
-use crate::{AllocError, FreeIndex, Rejected};
+use crate::request::CheckedRequest;
+use crate::{AllocError, Rejected};
 use alloc::vec::Vec;
 use freehold_units::{Align, Probe, Span};
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// Takes every area at one common base, a multiple of `align`, the highest for which all areas are free and
     /// inside `window`. An area is given as its span for base 0. Each becomes a region of its own. Returns the
     /// base.
@@ -55,7 +55,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                 for (area, value) in areas {
                     let span = area.shifted(base).expect("K4: an area lies in a free block");
                     let block = self.block_over(span).expect("K4: an area lies in a free block");
-                    self.occupy(&block, span, self.unaligned(), Some(value), probe);
+                    self.occupy(block, span, self.unaligned(), Some(value), probe);
                 }
                 Ok(base)
             }
@@ -120,7 +120,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The highest base at or below `base` for which `area` is free and does not pass the window's end.
     fn highest_base_for(&self, area: Span, base: u64, align: Align, window: Span) -> Option<u64> {
         let mut base = base.min(align.down(window.last().checked_sub(area.last())?));
-        let highest = |last| self.index.block_at_or_below(&self.regions, last, area.size_saturating());
+        let highest = |last| self.regions.block_at_or_below(last, area.size_saturating());
         let mut block = highest(area.shifted(base)?.last())?;
         loop {
             let needed = area.shifted(base)?;

@@ -1,11 +1,11 @@
 //! Regions at a fixed place: taking one, and making one longer or shorter where it is.
 
 use super::AddressSpace;
-use crate::regions::{RegionEntry, Terms};
-use crate::{AllocError, FreeIndex, Rejected, ResizeError};
+use crate::regions::{EntryHandle, RegionEntry, Terms};
+use crate::{AllocError, Rejected, ResizeError};
 use freehold_units::Span;
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// Takes exactly `span`.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn alloc_at(&mut self, span: Span, value: V) -> Result<Span, Rejected<V>> {
         match self.prepare_at(span) {
             Ok(block) => {
-                self.occupy(&block, span, self.unaligned(), Some(value), &mut ());
+                self.occupy(block, span, self.unaligned(), Some(value), &mut ());
                 Ok(span)
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -76,21 +76,21 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let taken = Span::from_size(first, taken_bytes).ok_or(AllocError::SizeOverflow)?;
         if let Some(more) = taken.above(old_taken) {
             let block = self.prepare_at(more)?;
-            self.index.carve(&self.regions, &block, more, &mut ());
+            self.cut(block, more, &mut ());
             self.regions.set_end(place, taken.last());
             self.free_bytes -= more.size_bytes();
         } else if let Some(less) = old_taken.above(taken) {
             self.reserve_blocks(1).map_err(AllocError::from)?;
             self.regions.set_end(place, taken.last());
             let block = self.regions.block_behind(place).expect("K4: what a region gives back is free");
-            self.index.release(&self.regions, less, block, &mut ());
+            self.join(block, less, &mut ());
             self.free_bytes += less.size_bytes();
         }
         Ok(span)
     }
 
     /// The free block that covers `span`, or what is in the way; room for one more region and block.
-    pub(super) fn prepare_at(&mut self, span: Span) -> Result<I::Block, AllocError> {
+    pub(super) fn prepare_at(&mut self, span: Span) -> Result<EntryHandle, AllocError> {
         if !self.made_of_granules(span) {
             return Err(AllocError::PlaceNotGranular { place: span, granule: self.granule });
         }

@@ -1,17 +1,17 @@
 //! Freeing by address.
 
 use super::AddressSpace;
+use crate::FreeError;
 use crate::regions::Removed;
-use crate::{FreeError, FreeIndex};
 use freehold_units::{Probe, Span};
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// Frees the region that starts at `first`, its guard with it. Returns its usable addresses and the value.
     ///
     /// # Errors
     /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`], [`FreeError::Carved`] for a
     /// region that [`AddressSpace::take_back`] alone may free, [`FreeError::Moving`] for one with a pending move, or
-    /// [`FreeError::OutOfMemory`], but never on a [`BTree`](crate::BTree); nothing was changed.
+    /// [`FreeError::OutOfMemory`], but never before a request asked for [best fit](crate::Placement::BestFit); nothing was changed.
     ///
     /// # Cost
     /// O(log n).
@@ -43,11 +43,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Frees a region or a hold; a block was reserved.
     #[inline]
     pub(super) fn free_entry(&mut self, first: u64, probe: &mut impl Probe) -> Option<Removed<V>> {
-        let removed = match I::USES_BOUNDS {
-            true => self.regions.remove(first, probe),
-            false => self.regions.remove(first, &mut ()),
-        }?;
-        self.index.release(&self.regions, removed.taken, removed.block, probe);
+        let removed = self.regions.remove(first, probe)?;
+        self.join(removed.block, removed.taken, probe);
         self.free_bytes += removed.taken.size_bytes();
         Some(removed)
     }

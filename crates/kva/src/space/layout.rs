@@ -4,16 +4,16 @@ use super::AddressSpace;
 use super::carved::Carved;
 use super::moves::Moves;
 use crate::regions::RegionTree;
-use crate::{FreeIndex, LayoutError, OutOfMemory, Placement};
+use crate::{LayoutError, OutOfMemory, Placement};
 use freehold_units::{Align, Probe, Span};
 
 impl<V> AddressSpace<V> {
-    /// A space of all addresses of `span`, on the default index.
+    /// A space of all addresses of `span`.
     ///
     /// Cost: constant.
     ///
     /// # Errors
-    /// As [`AddressSpace::new_in`].
+    /// [`LayoutError::NotGranular`] unless `span` is made of granules; [`LayoutError::OutOfMemory`].
     ///
     /// ```
     /// use freehold_kva::{AddressSpace, Placement};
@@ -23,49 +23,16 @@ impl<V> AddressSpace<V> {
     /// assert_eq!(whole.stats().free_bytes, (1 << 64) - 4096);
     /// ```
     pub fn new(span: Span, granule: Align, placement: Placement) -> Result<Self, LayoutError> {
-        Self::new_in(span, granule, placement)
+        Self::with_layout(&[span], granule, placement)
     }
 
-    /// A space of several spans on the default index.
+    /// A space of several spans.
     ///
     /// Cost: O(log n) for each span.
     ///
     /// # Errors
-    /// As [`AddressSpace::with_layout_in`].
+    /// As [`AddressSpace::new`]; [`LayoutError::Empty`] for no span, [`LayoutError::Overlap`] if two overlap.
     pub fn with_layout(spans: &[Span], granule: Align, placement: Placement) -> Result<Self, LayoutError> {
-        Self::with_layout_in(spans, granule, placement)
-    }
-}
-
-impl<V, I: FreeIndex> AddressSpace<V, I> {
-    /// A space of all addresses of `span`, on the index `I`.
-    ///
-    /// Cost: constant.
-    ///
-    /// # Errors
-    /// [`LayoutError::NotGranular`] unless `span` is made of granules; [`LayoutError::OutOfMemory`].
-    ///
-    /// ```
-    /// use freehold_kva::{AddressSpace, RbTree, rbtree};
-    /// use freehold_units::{Align, Span};
-    /// let kernels = AddressSpace::<(), RbTree>::new_in(Span::ALL, Align::PAGE, rbtree::Placement::Linux).unwrap();
-    /// assert_eq!(kernels.stats().free_bytes, 1 << 64);
-    /// ```
-    pub fn new_in(span: Span, granule: Align, placement: I::Placement) -> Result<Self, LayoutError> {
-        Self::with_layout_in(&[span], granule, placement)
-    }
-
-    /// A space of several spans on the index `I`, free in the order given (which decides the first shape of a tree).
-    ///
-    /// Cost: O(log n) for each span.
-    ///
-    /// # Errors
-    /// As [`AddressSpace::new_in`]; [`LayoutError::Empty`] for no span, [`LayoutError::Overlap`] if two overlap.
-    pub fn with_layout_in(
-        spans: &[Span],
-        granule: Align,
-        placement: I::Placement,
-    ) -> Result<Self, LayoutError> {
         let &first_span = spans.first().ok_or(LayoutError::Empty)?;
         let mut space = Self::bare(first_span, granule, placement)?;
         for &span in spans {
@@ -75,10 +42,10 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// A space with no address yet.
-    pub(super) fn bare(hull: Span, granule: Align, placement: I::Placement) -> Result<Self, OutOfMemory> {
+    pub(super) fn bare(hull: Span, granule: Align, placement: Placement) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            regions: RegionTree::empty(granule, I::USES_BOUNDS)?,
-            index: I::empty(granule)?,
+            regions: RegionTree::empty(granule)?,
+            sizes: None,
             carved: Carved::default(),
             origin: None,
             moves: Moves::default(),
@@ -146,11 +113,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(LayoutError::Occupied { region: self.place_shown(&entry) });
         }
         self.reserve(1)?;
-        let block = self.block_over(span).ok_or(LayoutError::Outside { span, space: self.hull })?;
+        let before = self.block_over(span).ok_or(LayoutError::Outside { span, space: self.hull })?;
         if span.size_bytes() == self.total_bytes {
             return Err(LayoutError::Empty);
         }
-        let before = self.index.carve(&self.regions, &block, span, &mut ());
+        self.cut(before, span, &mut ());
         self.regions.remove_span(before, span);
         self.free_bytes -= span.size_bytes();
         self.total_bytes -= span.size_bytes();
@@ -173,7 +140,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// and nothing was changed.
     pub(super) fn release_new(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
         let block = self.regions.add_span(span)?;
-        self.index.release(&self.regions, span, block, probe);
+        self.join(block, span, probe);
         self.free_bytes += span.size_bytes();
         Ok(())
     }

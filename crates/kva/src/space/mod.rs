@@ -1,6 +1,7 @@
 //! A space of addresses with one owner: what is free, what is taken and by whom.
 
 mod alloc;
+mod blocks;
 mod carved;
 mod congruent;
 mod fixed;
@@ -18,9 +19,9 @@ mod sub_space;
 mod tests;
 mod validate;
 
-use crate::rbtree::Policy;
-use crate::regions::{RegionTree, Terms};
-use crate::{BTree, FreeIndex, OutOfMemory, RbTree};
+use crate::regions::{EntryHandle, RegionTree, Terms};
+use crate::sizes::Sizes;
+use crate::{OutOfMemory, Placement};
 use carved::Carved;
 use core::fmt;
 use freehold_units::{Align, Probe, Span};
@@ -34,8 +35,7 @@ pub use region::{IntoRegions, Region, Regions, Stats};
 
 /// Hands out ranges of a space and knows which region any address belongs to.
 ///
-/// `V` is what the caller keeps with each region: its device, its owner. `I` is how
-/// free places are found.
+/// `V` is what the caller keeps with each region: its device, its owner.
 ///
 /// # Invariants
 /// K4: a byte of the layout is in exactly one free block, region or guard. K5: the byte counts say so.
@@ -53,11 +53,11 @@ pub use region::{IntoRegions, Region, Regions, Stats};
 /// # Values
 /// Values move within the index as regions come and go: put wide ones into a `Box` or an `Arc`. A value whose
 /// `Drop` panics is gone and the space is as it should be; a `Clone` that panics leaves the original untouched.
-pub struct AddressSpace<V, I: FreeIndex = BTree> {
+pub struct AddressSpace<V> {
     /// What is taken, by address, and what is free between.
     regions: RegionTree<V>,
-    /// Where there is room.
-    index: I,
+    /// The free blocks by size, once a request asked for best fit.
+    sizes: Option<Sizes>,
     /// The regions that sub-spaces hand out.
     carved: Carved,
     /// What makes a sub-space known to its parent; none in a space that was not carved.
@@ -67,13 +67,13 @@ pub struct AddressSpace<V, I: FreeIndex = BTree> {
     /// From the lowest to the highest address of the layout; what lies between may have holes.
     hull: Span,
     granule: Align,
-    placement: I::Placement,
+    placement: Placement,
     /// Bytes of the layout.
     total_bytes: u128,
     free_bytes: u128,
 }
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// From the lowest to the highest address that was given to the space. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
@@ -88,7 +88,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// How addresses are chosen. Cost: constant.
     #[must_use]
-    pub fn placement(&self) -> I::Placement {
+    pub fn placement(&self) -> Placement {
         self.placement
     }
 
@@ -102,28 +102,30 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Makes sure that so many free blocks can be added, and all pending moves end.
     #[inline]
     fn reserve_blocks(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
-        self.index.reserve(blocks + self.moves.len())
+        match &mut self.sizes {
+            Some(sizes) => sizes.reserve(blocks + self.moves.len()),
+            None => Ok(()),
+        }
     }
 
-    /// Takes `taken` out of the free block that covers it, for a region, or without value a hold; a region was reserved.
+    /// Takes `taken` out of the free block behind an entry, which covers it, for a region, or without value a hold; a region was reserved.
     #[inline]
     fn occupy(
         &mut self,
-        block: &I::Block,
+        before: EntryHandle,
         taken: Span,
         terms: Terms,
         value: Option<V>,
         probe: &mut impl Probe,
     ) {
-        let before = self.index.carve(&self.regions, block, taken, probe);
+        self.cut(before, taken, probe);
         self.regions.insert(before, taken, terms, value);
         self.free_bytes -= taken.size_bytes();
     }
 
-    /// The free block that covers `span`.
-    fn block_over(&self, span: Span) -> Option<I::Block> {
-        let (entry, block) = self.regions.block_over(span)?;
-        Some(self.index.block_at(entry, block))
+    /// The entry that the free block lies behind which covers `span`.
+    fn block_over(&self, span: Span) -> Option<EntryHandle> {
+        self.regions.block_over(span).map(|(entry, _)| entry)
     }
 
     /// The number of regions. Cost: constant.
@@ -139,19 +141,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 }
 
-impl<V, P: Policy> AddressSpace<V, RbTree<P>> {
-    /// The red-black tree of free blocks, to look at. Cost: constant.
-    #[must_use]
-    pub fn free_index(&self) -> &RbTree<P> {
-        &self.index
-    }
-}
-
-impl<V: Clone, I: FreeIndex> Clone for AddressSpace<V, I> {
+impl<V: Clone> Clone for AddressSpace<V> {
     fn clone(&self) -> Self {
         Self {
             regions: self.regions.clone(),
-            index: self.index.clone(),
+            sizes: self.sizes.clone(),
             carved: self.carved.clone(),
             origin: None,
             moves: self.moves.clone(),
@@ -162,7 +156,7 @@ impl<V: Clone, I: FreeIndex> Clone for AddressSpace<V, I> {
 
 /// Spaces are equal if they have the same addresses and granule, and regions at the same places with equal values,
 /// guards, alignments, sub-spaces and pending moves. How addresses are chosen does not count.
-impl<V: PartialEq, I: FreeIndex> PartialEq for AddressSpace<V, I> {
+impl<V: PartialEq> PartialEq for AddressSpace<V> {
     fn eq(&self, other: &Self) -> bool {
         self.granule == other.granule
             && self.regions.pieces().eq(other.regions.pieces())
@@ -171,9 +165,9 @@ impl<V: PartialEq, I: FreeIndex> PartialEq for AddressSpace<V, I> {
     }
 }
 
-impl<V: Eq, I: FreeIndex> Eq for AddressSpace<V, I> {}
+impl<V: Eq> Eq for AddressSpace<V> {}
 
-impl<V, I: FreeIndex> fmt::Debug for AddressSpace<V, I> {
+impl<V> fmt::Debug for AddressSpace<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("AddressSpace");
         shown.field("span", &self.hull).field("granule", &self.granule).field("placement", &self.placement);

@@ -21,7 +21,7 @@
 use super::AddressSpace;
 use super::identity::Identity;
 use crate::regions::{RegionEntry, Terms};
-use crate::{FreeIndex, MoveError, OutOfMemory};
+use crate::{MoveError, OutOfMemory};
 use alloc::vec::Vec;
 use core::iter::FusedIterator;
 use freehold_units::{Broken, Span, check};
@@ -212,7 +212,7 @@ pub(crate) fn beyond(place: Span, old: Span) -> Option<Span> {
     place.below(old).or_else(|| place.above(old))
 }
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// Takes the place at `to` for the region that starts at `first`, with its guard, and keeps the old one. The places may
     /// overlap. Until the move is [committed](Self::commit_move) or [cancelled](Self::cancel_move) both places answer
     /// [`region_at`](Self::region_at) with the region, which cannot be freed, resized or moved otherwise.
@@ -255,7 +255,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         // The hold, and what the region needs at the end.
         self.reserve(2)?;
         let block = self.block_over(hold).ok_or_else(|| self.in_the_way(hold))?;
-        self.occupy(&block, hold, self.unaligned(), None, &mut ());
+        self.occupy(block, hold, self.unaligned(), None, &mut ());
         self.moves.push(first, to, hold.first());
         self.moves.sort();
         let begun = self.moves.of_region(first).expect("K16: a move was added");
@@ -282,7 +282,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.regions.insert(entry, place, mover.terms, old.value);
         let freed = beyond(old.taken, place).expect("K16: a region moves");
         let (_, block) = self.regions.block_over(freed).expect("K16: the old place was taken");
-        self.index.release(&self.regions, freed, block, &mut ());
+        self.join(block, freed, &mut ());
         self.free_bytes += held.taken.size_bytes();
         let size_bytes = mover.span.size_saturating();
         Ok(Span::from_size(to, size_bytes).expect("K16: the new place was checked"))

@@ -9,7 +9,7 @@
 
 use super::AddressSpace;
 use super::moves::Mover;
-use crate::{AllocError, FreeIndex, MoveError, OutOfMemory};
+use crate::{AllocError, MoveError, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::Span;
 
@@ -22,7 +22,7 @@ struct Travel<V> {
     value: Option<V>,
 }
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// Moves regions, each given by its start, to new places, all at once: two may swap, one may go where another was, and
     /// one may stay. Size, alignment, guard and value are kept.
     ///
@@ -55,7 +55,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         }
         for Travel { mover, place, value } in travels {
             let block = self.block_over(place).expect("K4: the place was free, or has become so");
-            self.occupy(&block, place, mover.terms, value, &mut ());
+            self.occupy(block, place, mover.terms, value, &mut ());
         }
         Ok(())
     }

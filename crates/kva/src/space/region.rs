@@ -4,7 +4,7 @@ use super::AddressSpace;
 use super::carved::Carved;
 use super::moves::Moves;
 use crate::regions::{Entries, RegionEntry, RegionTree};
-use crate::{BTree, FreeIndex};
+use crate::sizes::Sizes;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::RangeBounds;
@@ -136,13 +136,13 @@ impl<V: fmt::Debug> fmt::Debug for Regions<'_, V> {
 
 /// Regions with their values, taken out of a space in address order, from both ends: [`AddressSpace::into_iter`]. If it is
 /// forgotten (`mem::forget`), it leaks the values that are left.
-pub struct IntoRegions<V, I: FreeIndex = BTree> {
-    space: AddressSpace<V, I>,
+pub struct IntoRegions<V> {
+    space: AddressSpace<V>,
     /// Where regions are left.
     rest: Option<Span>,
 }
 
-impl<V, I: FreeIndex> IntoRegions<V, I> {
+impl<V> IntoRegions<V> {
     fn take(&mut self, first: u64) -> Option<(Span, V)> {
         let removed =
             self.space.regions.remove(first, &mut ()).expect("K4: a region that was found is there");
@@ -150,7 +150,7 @@ impl<V, I: FreeIndex> IntoRegions<V, I> {
     }
 }
 
-impl<V, I: FreeIndex> Iterator for IntoRegions<V, I> {
+impl<V> Iterator for IntoRegions<V> {
     type Item = (Span, V);
 
     fn next(&mut self) -> Option<(Span, V)> {
@@ -161,7 +161,7 @@ impl<V, I: FreeIndex> Iterator for IntoRegions<V, I> {
     }
 }
 
-impl<V, I: FreeIndex> DoubleEndedIterator for IntoRegions<V, I> {
+impl<V> DoubleEndedIterator for IntoRegions<V> {
     fn next_back(&mut self) -> Option<(Span, V)> {
         let rest = self.rest.take()?;
         let found = self.space.regions_in(rest).next_back()?.span;
@@ -170,25 +170,25 @@ impl<V, I: FreeIndex> DoubleEndedIterator for IntoRegions<V, I> {
     }
 }
 
-impl<V, I: FreeIndex> FusedIterator for IntoRegions<V, I> {}
+impl<V> FusedIterator for IntoRegions<V> {}
 
-impl<V: fmt::Debug, I: FreeIndex> fmt::Debug for IntoRegions<V, I> {
+impl<V: fmt::Debug> fmt::Debug for IntoRegions<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("IntoRegions").field(&self.space.regions()).finish()
     }
 }
 
-impl<V, I: FreeIndex> IntoIterator for AddressSpace<V, I> {
+impl<V> IntoIterator for AddressSpace<V> {
     type Item = (Span, V);
-    type IntoIter = IntoRegions<V, I>;
+    type IntoIter = IntoRegions<V>;
 
     /// Usable addresses and values in address order. Sub-spaces live on by themselves.
-    fn into_iter(self) -> IntoRegions<V, I> {
+    fn into_iter(self) -> IntoRegions<V> {
         IntoRegions { space: self, rest: Some(Span::ALL) }
     }
 }
 
-impl<'a, V, I: FreeIndex> IntoIterator for &'a AddressSpace<V, I> {
+impl<'a, V> IntoIterator for &'a AddressSpace<V> {
     type Item = Region<'a, V>;
     type IntoIter = Regions<'a, V>;
 
@@ -211,15 +211,15 @@ pub struct Stats {
     pub free_bytes: u128,
     /// Bytes of the largest free block; `u64::MAX` for 2^64.
     pub largest_free_bytes: u64,
-    /// Bytes of memory that the free-space index holds, spare nodes included. 0 on a [`BTree`](crate::BTree), which
-    /// finds free space between the regions.
+    /// Bytes of memory that hold the free blocks by size, spare nodes included: 0 until a request asks for
+    /// [best fit](crate::Placement::BestFit).
     pub free_index_bytes: usize,
     /// Bytes of memory that the tree of regions holds: values, marks of carved regions, pending moves and spare nodes
     /// included.
     pub busy_index_bytes: usize,
 }
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// The region that `address` belongs to, at its start or anywhere inside; guards belong to nobody. A region that is
     /// moving has the addresses of both places.
     ///
@@ -286,7 +286,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The figures of the space.
     ///
     /// # Cost
-    /// Constant, but for the largest free block: O(log n) amortized in a [`BTree`](crate::BTree), and in the worst case
+    /// Constant, but for the largest free block: O(log n) amortized, and in the worst case
     /// O(n), as it looks at each leaf once whose largest gap was cut since a search last passed it.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -296,8 +296,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             busy_bytes: self.total_bytes - self.free_bytes,
             free_blocks: self.regions.block_count(),
             free_bytes: self.free_bytes,
-            largest_free_bytes: self.index.largest_bytes(&self.regions, &mut ()),
-            free_index_bytes: self.index.bytes(),
+            largest_free_bytes: self.regions.largest_bytes(&mut ()),
+            free_index_bytes: self.sizes.as_ref().map_or(0, Sizes::bytes),
             busy_index_bytes: bytes.into_iter().fold(0, usize::saturating_add),
         }
     }

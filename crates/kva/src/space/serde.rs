@@ -8,16 +8,16 @@
 
 use super::AddressSpace;
 use crate::regions::{RegionEntry, Terms};
-use crate::{AllocError, FreeIndex};
+use crate::{AllocError, Placement};
 use alloc::vec::Vec;
 use freehold_units::{Align, Span};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
-struct Document<P, R> {
+struct Document<R> {
     granule: Align,
-    placement: P,
+    placement: Placement,
     layout: Vec<Span>,
     regions: Vec<R>,
     /// From where to where.
@@ -33,7 +33,7 @@ struct Entry<V> {
     value: V,
 }
 
-impl<V: Serialize, I: FreeIndex<Placement: Serialize>> Serialize for AddressSpace<V, I> {
+impl<V: Serialize> Serialize for AddressSpace<V> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         let mut layout: Vec<Span> = Vec::new();
         for extent in self.regions.pieces().map(|piece| piece.extent()) {
@@ -53,14 +53,10 @@ impl<V: Serialize, I: FreeIndex<Placement: Serialize>> Serialize for AddressSpac
     }
 }
 
-impl<'de, V, I> Deserialize<'de> for AddressSpace<V, I>
-where
-    V: Deserialize<'de>,
-    I: FreeIndex<Placement: Deserialize<'de>>,
-{
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for AddressSpace<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let document = Document::<I::Placement, Entry<V>>::deserialize(deserializer)?;
-        let space = Self::with_layout_in(&document.layout, document.granule, document.placement);
+        let document = Document::<Entry<V>>::deserialize(deserializer)?;
+        let space = Self::with_layout(&document.layout, document.granule, document.placement);
         let mut space = space.map_err(D::Error::custom)?;
         for entry in document.regions {
             space.put_entry(entry).map_err(D::Error::custom)?;
@@ -72,7 +68,7 @@ where
     }
 }
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// A region to write; nothing of a hold.
     fn entry<'a>(&self, entry: &RegionEntry<'a, V>) -> Option<Entry<&'a V>> {
         Some(Entry {
@@ -99,14 +95,14 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.carved.set(span.first(), None);
         }
         let terms = Terms::new(guard_granules, align.max(self.granule));
-        self.occupy(&block, taken, terms, Some(value), &mut ());
+        self.occupy(block, taken, terms, Some(value), &mut ());
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{AddressSpace, Placement, RbTree, Request, rbtree};
+    use crate::{AddressSpace, Placement, Request};
     use freehold_units::{Align, Span};
     use std::string::{String, ToString};
 
@@ -122,9 +118,7 @@ mod tests {
         let mut space = AddressSpace::with_layout(&layout, Align::PAGE, Placement::Highest).unwrap();
         let guarded = Request::new(4096).guard(4096).align_bytes(8192).window(Span::new(0, 0x1fff).unwrap());
         space.alloc(&guarded, String::from("nic")).unwrap();
-        let bus =
-            space.carve::<(), RbTree>(&Request::new(4096), String::from("bus"), rbtree::Placement::Lowest);
-        bus.unwrap();
+        space.carve::<()>(&Request::new(4096), String::from("bus"), Placement::Highest).unwrap();
         let token = space.begin_move(0, 0x4000).unwrap();
         assert_eq!(serde_json::to_string(&space).unwrap(), TEXT);
         let back = read(TEXT).unwrap();

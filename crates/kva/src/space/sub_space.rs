@@ -4,8 +4,8 @@
 //!   parent      |####|..........|#########################|g|.......|
 //!                                region, carved: "bridge 1"          its owner stays known, it cannot be freed
 //!                               |                         |
-//!   sub-space                   |##|....|######|..........|          another index, placement and type of value
-//!                                nic      disk                       if need be; the same granule
+//!   sub-space                   |##|....|######|..........|          another placement and type of value if
+//!                                nic      disk                       need be; the same granule
 //! ```
 //!
 //! A sub-space is an [`AddressSpace`] like any other, owned by whoever holds it: a bridge in a tree of devices
@@ -19,11 +19,11 @@
 use super::AddressSpace;
 use super::alloc::usable;
 use super::identity::Identity;
-use crate::regions::Terms;
-use crate::{AdoptError, AllocError, FreeError, FreeIndex, OutOfMemory, Rejected, Request, ReturnError};
+use crate::regions::{EntryHandle, Terms};
+use crate::{AdoptError, AllocError, FreeError, OutOfMemory, Placement, Rejected, Request, ReturnError};
 use freehold_units::Span;
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// Takes a range for `request`, keeps `value` with it as [`AddressSpace::alloc`] does, and makes it a space
     /// of its own, empty, with the same granule. A guard is not part of it. [`AddressSpace::take_back`] frees it.
     ///
@@ -34,13 +34,13 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::alloc`], and O(carved regions).
     ///
     /// ```
-    /// use freehold_kva::{AddressSpace, BTree, Placement, Request, btree};
+    /// use freehold_kva::{AddressSpace, Placement, Request};
     /// use freehold_units::{Align, Span};
     ///
     /// let bus = Span::new(0xc000_0000, 0xffff_ffff).unwrap();
     /// let mut bus: AddressSpace<&str> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
-    /// let mut window: AddressSpace<u8, BTree> =
-    ///     bus.carve(&Request::new(0x10_0000), "bridge 1", btree::Placement::Highest)?;
+    /// let mut window: AddressSpace<u8> =
+    ///     bus.carve(&Request::new(0x10_0000), "bridge 1", Placement::Highest)?;
     ///
     /// let bar = window.alloc(&Request::new(0x4000), 0)?;
     /// assert_eq!(bar.last(), 0xc00f_ffff);
@@ -56,15 +56,15 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// assert_eq!(bus.take_back(window)?.1, "bridge 1");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn carve<W, J: FreeIndex>(
+    pub fn carve<W>(
         &mut self,
         request: &Request,
         value: V,
-        placement: J::Placement,
-    ) -> Result<AddressSpace<W, J>, Rejected<V>> {
+        placement: Placement,
+    ) -> Result<AddressSpace<W>, Rejected<V>> {
         match self.prepare_carve(request, placement) {
             Ok((block, taken, terms, child)) => {
-                self.occupy(&block, taken, terms, Some(value), &mut ());
+                self.occupy(block, taken, terms, Some(value), &mut ());
                 self.carved.set(child.hull.first(), child.origin);
                 Ok(child)
             }
@@ -75,16 +75,16 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Everything that can fail, with nothing changed but spare room: the block, what to cut from it, the guard,
     /// the sub-space.
     #[allow(clippy::type_complexity, reason = "what `AddressSpace::prepare` finds, and one more")]
-    fn prepare_carve<W, J: FreeIndex>(
+    fn prepare_carve<W>(
         &mut self,
         request: &Request,
-        placement: J::Placement,
-    ) -> Result<(I::Block, Span, Terms, AddressSpace<W, J>), AllocError> {
+        placement: Placement,
+    ) -> Result<(EntryHandle, Span, Terms, AddressSpace<W>), AllocError> {
         let (block, taken, terms) = self.prepare(request, self.placement, &mut ())?;
         self.carved.reserve()?;
         // One span, made of granules: only memory can be lacking.
         let child =
-            AddressSpace::new_in(usable(taken, request), self.granule, placement).map_err(|_| OutOfMemory)?;
+            AddressSpace::new(usable(taken, request), self.granule, placement).map_err(|_| OutOfMemory)?;
         Ok((block, taken, terms, AddressSpace { origin: Some(Identity::new()), ..child }))
     }
 
@@ -98,10 +98,10 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// # Cost
     /// O(log n), and O(carved regions).
     #[allow(clippy::result_large_err, reason = "the sub-space comes back whole")]
-    pub fn take_back<W, J: FreeIndex>(
+    pub fn take_back<W>(
         &mut self,
-        sub_space: AddressSpace<W, J>,
-    ) -> Result<(Span, V), Rejected<AddressSpace<W, J>, ReturnError>> {
+        sub_space: AddressSpace<W>,
+    ) -> Result<(Span, V), Rejected<AddressSpace<W>, ReturnError>> {
         let first = sub_space.hull.first();
         let cause = if sub_space.origin.is_none() || self.carved.child(first) != sub_space.origin {
             ReturnError::Foreign { space: sub_space.hull }
@@ -129,11 +129,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Cost
     /// O(log n), and O(carved regions).
-    pub fn adopt<W, J: FreeIndex>(
-        &mut self,
-        first: u64,
-        child: &mut AddressSpace<W, J>,
-    ) -> Result<Span, AdoptError> {
+    pub fn adopt<W>(&mut self, first: u64, child: &mut AddressSpace<W>) -> Result<Span, AdoptError> {
         let Some((_, entry)) = self.regions.region(first) else {
             return Err(AdoptError::Address(self.why_not(first)));
         };

@@ -1,5 +1,5 @@
 use super::AddressSpace;
-use crate::{AllocError, FreeError, LayoutError, MoveError, Placement, RbTree, Request, rbtree};
+use crate::{AllocError, FreeError, LayoutError, MoveError, Placement, Request};
 use freehold_units::{Align, Span};
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -175,17 +175,6 @@ fn one_area_may_be_the_whole_space() {
     space.validate().unwrap();
     assert_eq!(space.free(0), Ok((Span::ALL, 1)));
     assert_eq!(space.stats().free_bytes, 1 << 64);
-}
-
-/// A granule above a page stands for a larger page: no request is passed over for its alignment.
-#[test]
-fn linux_takes_tight_blocks_of_large_granules() {
-    let large = Align::new(2 * PAGE).unwrap();
-    let mut space =
-        AddressSpace::<u8, RbTree>::new_in(pages(0, 16), large, rbtree::Placement::Linux).unwrap();
-    let two_pages = Request::new(2 * PAGE);
-    space.alloc(&two_pages.window(pages(2, 2)), 1).unwrap();
-    assert_eq!(space.alloc(&two_pages, 2).unwrap(), pages(0, 2));
 }
 
 #[test]

@@ -1,18 +1,19 @@
 //! Checking the whole space from scratch.
 
 use super::AddressSpace;
-use crate::FreeIndex;
 use crate::regions::Piece;
 use freehold_units::{Broken, Span, check};
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// Checks every invariant of the space and of both indexes. Cost: linear.
     ///
     /// # Errors
     /// The first invariant that fails, by its number in `INVARIANTS.md`.
     pub fn validate(&self) -> Result<(), Broken> {
         self.regions.validate()?;
-        self.index.validate(&self.regions)?;
+        if let Some(sizes) = &self.sizes {
+            sizes.validate(self.regions.blocks())?;
+        }
         self.carved
             .validate(|first| self.regions.region(first).is_some_and(|(_, entry)| entry.value.is_some()))?;
         let holds = self.regions.regions().filter(|entry| entry.value.is_none()).count();
@@ -31,7 +32,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         }
         let largest = self.regions.blocks().map(Span::size_saturating).max().unwrap_or(0);
         check(
-            largest == self.index.largest_bytes(&self.regions, &mut ()),
+            largest == self.regions.largest_bytes(&mut ()),
             "K5",
             "largest_bytes is the largest block's",
             0,

@@ -10,10 +10,7 @@ mod moves;
 mod refusing;
 mod verbs;
 
-use freehold_kva::rbtree::HotAndLazy;
-use freehold_kva::{
-    AddressSpace, AllocError, BTree, FreeError, FreeIndex, LayoutError, RbTree, Request, Stats,
-};
+use freehold_kva::{AddressSpace, AllocError, FreeError, LayoutError, Placement, Request, Stats};
 use freehold_units::{Align, Span};
 use refusing::{NONE_REFUSED, watched};
 
@@ -38,7 +35,7 @@ impl Op {
     }
 
     /// Plays the operation; `Err` if memory was refused. Any other answer ends the test.
-    fn play<I: FreeIndex>(&self, space: &mut AddressSpace<Box<u64>, I>, granted: u64) -> Result<u64, ()> {
+    fn play(&self, space: &mut AddressSpace<Box<u64>>, granted: u64) -> Result<u64, ()> {
         match self {
             Self::Alloc(request) => {
                 let value = Box::new(7);
@@ -92,7 +89,7 @@ struct Snapshot {
     regions: Vec<(Span, Option<Span>, u64)>,
 }
 
-fn snapshot<I: FreeIndex>(space: &AddressSpace<Box<u64>, I>) -> Snapshot {
+fn snapshot(space: &AddressSpace<Box<u64>>) -> Snapshot {
     space.validate().unwrap();
     let mut figures = space.stats();
     (figures.free_index_bytes, figures.busy_index_bytes) = (0, 0);
@@ -105,10 +102,7 @@ fn snapshot<I: FreeIndex>(space: &AddressSpace<Box<u64>, I>) -> Snapshot {
 
 /// Refuses every request for memory of `script` in turn, each in a space newly made by `start`. Returns how
 /// many of them hit an allocation, a congruent one and a free.
-fn refuse_each<I: FreeIndex>(
-    script: &[Op],
-    start: impl Fn() -> AddressSpace<Box<u64>, I>,
-) -> (usize, usize, usize) {
+fn refuse_each(script: &[Op], start: impl Fn() -> AddressSpace<Box<u64>>) -> (usize, usize, usize) {
     let mut counted = start();
     let requests: Vec<u64> = script.iter().map(|op| op.play(&mut counted, NONE_REFUSED).unwrap()).collect();
     let wanted = snapshot(&counted);
@@ -149,8 +143,8 @@ fn layout() -> Vec<Span> {
     (0..SPANS).map(|at| pages(at * (SPAN_PAGES + 1), SPAN_PAGES)).collect()
 }
 
-fn new_space<I: FreeIndex>() -> AddressSpace<Box<u64>, I> {
-    AddressSpace::with_layout_in(&layout(), Align::PAGE, I::Placement::default()).unwrap()
+fn new_space(placement: Placement) -> AddressSpace<Box<u64>> {
+    AddressSpace::with_layout(&layout(), Align::PAGE, placement).unwrap()
 }
 
 /// The odd pages of every span, which splits blocks and nodes on every level, in an order that is not rising.
@@ -193,20 +187,19 @@ fn blocks_of_one_page() -> Vec<Op> {
     all.map(Op::page_at).chain(second.map(|page| Op::Free(page * PAGE))).collect()
 }
 
-fn played<I: FreeIndex>(script: &[Op]) -> AddressSpace<Box<u64>, I> {
-    let mut space = new_space();
+fn played(placement: Placement, script: &[Op]) -> AddressSpace<Box<u64>> {
+    let mut space = new_space(placement);
     for op in script {
         op.play(&mut space, NONE_REFUSED).unwrap();
     }
     space
 }
 
-fn creation_survives<I: FreeIndex>() {
+fn creation_survives(placement: Placement) {
     for refused in 0.. {
         let spans = layout();
-        let placement = I::Placement::default();
         let (answer, requests) =
-            watched(refused, || AddressSpace::<Box<u64>, I>::with_layout_in(&spans, Align::PAGE, placement));
+            watched(refused, || AddressSpace::<Box<u64>>::with_layout(&spans, Align::PAGE, placement));
         match answer {
             Ok(space) => {
                 assert!(requests <= refused && refused >= 3);
@@ -218,27 +211,27 @@ fn creation_survives<I: FreeIndex>() {
 }
 
 /// Returns how many frees were refused.
-fn scripts_survive<I: FreeIndex>() -> usize {
-    let (allocations, congruent, _) = refuse_each(&growth(), new_space::<I>);
+fn scripts_survive(placement: Placement) -> usize {
+    let (allocations, congruent, _) = refuse_each(&growth(), || new_space(placement));
     let enough = allocations > 2 && congruent > 2 && allocations + congruent > 20;
     assert!(enough, "{allocations} {congruent}");
-    let (_, _, of_a_full_space) = refuse_each(&blocks_of_one_page(), new_space::<I>);
+    let (_, _, of_a_full_space) = refuse_each(&blocks_of_one_page(), || new_space(placement));
     let grown = growth();
-    let (_, _, of_a_grown_space) = refuse_each(&thinning(), || played::<I>(&grown));
+    let (_, _, of_a_grown_space) = refuse_each(&thinning(), || played(placement, &grown));
     of_a_full_space + of_a_grown_space
 }
 
 /// A clone asks for memory in its own right, whatever the original has in store. Returns how many frees were refused.
-fn clones_survive<I: FreeIndex>() -> usize {
-    let grown: AddressSpace<_, I> = played(&growth());
-    let thinned = played::<I>(&[growth(), thinning()].concat());
-    let emptied = played::<I>(&[blocks_of_one_page(), freeing_the_rest()].concat());
+fn clones_survive(placement: Placement) -> usize {
+    let grown: AddressSpace<_> = played(placement, &growth());
+    let thinned = played(placement, &[growth(), thinning()].concat());
+    let emptied = played(placement, &[blocks_of_one_page(), freeing_the_rest()].concat());
     let (_, _, of_a_grown_space) = refuse_each(&thinning(), || grown.clone());
     let again: Vec<Op> = growth().into_iter().filter(is_apart).step_by(2).collect();
     let (refilled, ..) = refuse_each(&again, || thinned.clone());
     let (allocations, congruent, _) = refuse_each(&growth(), || emptied.clone());
     let anew = allocations + congruent;
-    let (_, _, of_a_full_space) = refuse_each(&blocks_of_one_page(), || new_space::<I>().clone());
+    let (_, _, of_a_full_space) = refuse_each(&blocks_of_one_page(), || new_space(placement).clone());
     assert!(anew > 20, "{anew}");
     assert!(refilled < anew, "a clone has the spare nodes of its original: {refilled} {anew}");
     of_a_full_space + of_a_grown_space
@@ -252,36 +245,21 @@ fn freeing_the_rest() -> Vec<Op> {
 }
 
 #[test]
-fn making_a_space_of_a_red_black_tree() {
-    creation_survives::<RbTree>();
+fn making_a_space() {
+    creation_survives(Placement::Lowest);
 }
 
 #[test]
-fn making_a_space_of_a_btree() {
-    creation_survives::<BTree>();
+fn operations() {
+    assert_eq!(scripts_survive(Placement::Lowest), 0, "a region becomes a block where it lies");
 }
 
 #[test]
-fn operations_on_a_red_black_tree() {
-    assert!(scripts_survive::<RbTree>() > 0, "a block that comes back alone takes a node");
+fn operations_with_blocks_by_size() {
+    assert!(scripts_survive(Placement::BestFit) > 0, "a block that comes back alone takes a key");
 }
 
 #[test]
-fn operations_on_a_red_black_tree_with_wishes() {
-    assert!(scripts_survive::<RbTree<HotAndLazy>>() > 0, "a block that comes back alone takes a node");
-}
-
-#[test]
-fn operations_on_a_btree() {
-    assert_eq!(scripts_survive::<BTree>(), 0, "a region becomes a block where it lies");
-}
-
-#[test]
-fn operations_on_the_clone_of_a_red_black_tree() {
-    assert!(clones_survive::<RbTree>() > 0, "a block that comes back alone takes a node");
-}
-
-#[test]
-fn operations_on_the_clone_of_a_btree() {
-    assert_eq!(clones_survive::<BTree>(), 0, "a region becomes a block where it lies");
+fn operations_on_a_clone() {
+    assert_eq!(clones_survive(Placement::Lowest), 0, "a region becomes a block where it lies");
 }

@@ -4,14 +4,12 @@
 
 use super::refusing::{NONE_REFUSED, watched};
 use super::{PAGE, pages};
-use freehold_kva::rbtree::HotAndLazy;
 use freehold_kva::{
-    AddressSpace, AllocError, BTree, BySize, FreeIndex, LayoutError, MoveError, OutOfMemory, PendingMove,
-    RbTree, Request,
+    AddressSpace, AllocError, LayoutError, MoveError, OutOfMemory, PendingMove, Placement, Request,
 };
 use freehold_units::{Align, Span};
 
-type Space<I> = AddressSpace<u64, I>;
+type Space = AddressSpace<u64>;
 
 /// Single pages that are taken, each with a free one behind it: none, one leaf of them, many leaves, and more leaves than
 /// an inner node has children.
@@ -24,9 +22,9 @@ fn above(taken: u64) -> u64 {
 }
 
 /// So many single pages, taken in an order that neither rises nor falls.
-fn filled<I: FreeIndex>(taken: u64) -> Space<I> {
+fn filled(placement: Placement, taken: u64) -> Space {
     let whole = pages(0, above(taken) + ABOVE);
-    let mut space = Space::new_in(whole, Align::PAGE, I::Placement::default()).unwrap();
+    let mut space = Space::new(whole, Align::PAGE, placement).unwrap();
     let stride = if taken.is_multiple_of(67) { 71 } else { 67 };
     for at in 0..taken {
         space.alloc_at(pages(at * stride % taken * 2, 1), at).unwrap();
@@ -35,26 +33,27 @@ fn filled<I: FreeIndex>(taken: u64) -> Space<I> {
     space
 }
 
-fn bytes<I: FreeIndex>(space: &Space<I>) -> Vec<u8> {
+fn bytes(space: &Space) -> Vec<u8> {
     space.validate().unwrap();
     space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
 }
 
 /// Refuses every request for memory of `operation` in turn: it says so, nothing has changed, and the second attempt does
 /// what the first would have. Returns how many requests there were, over all sizes.
-fn refuse_each<I: FreeIndex>(
-    start: impl Fn(&mut Space<I>, u64),
-    operation: impl Fn(&mut Space<I>, u64) -> Result<(), OutOfMemory>,
+fn refuse_each(
+    placement: Placement,
+    start: impl Fn(&mut Space, u64),
+    operation: impl Fn(&mut Space, u64) -> Result<(), OutOfMemory>,
 ) -> u64 {
     let mut refusals = 0;
     for taken in SIZES {
-        let mut ready: Space<I> = filled(taken);
+        let mut ready: Space = filled(placement, taken);
         start(&mut ready, taken);
         let before = bytes(&ready);
         operation(&mut ready, taken).unwrap();
         let wanted = bytes(&ready);
         for refused in 0.. {
-            let mut space: Space<I> = filled(taken);
+            let mut space: Space = filled(placement, taken);
             start(&mut space, taken);
             let (answer, requests) = watched(refused, || operation(&mut space, taken));
             if answer.is_ok() {
@@ -80,7 +79,7 @@ fn lacking_to_move(error: MoveError) -> OutOfMemory {
 }
 
 /// Three guarded regions of different sizes side by side above the rest.
-fn three<I: FreeIndex>(space: &mut Space<I>, taken: u64) {
+fn three(space: &mut Space, taken: u64) {
     for (at, size) in [(0, 3), (4, 5), (10, 2)] {
         let place = pages(above(taken) + at, size + 1);
         let request = Request::new(size * PAGE).guard(PAGE).window(place);
@@ -89,20 +88,20 @@ fn three<I: FreeIndex>(space: &mut Space<I>, taken: u64) {
 }
 
 /// The sum of requests of many moves, each begun with memory refused first.
-fn begin_survives<I: FreeIndex>() -> u64 {
+fn begin_survives(placement: Placement) -> u64 {
     let to = |taken: u64, at: u64| above(taken) + 64 + at;
-    let many = |space: &mut Space<I>, taken: u64| {
+    let many = |space: &mut Space, taken: u64| {
         for at in 0..taken.min(100) {
             // Between others, where there is one page.
             let _token = space.begin_move(at * 2 * PAGE, (at * 2 + 1) * PAGE).unwrap();
         }
         three(space, taken);
     };
-    let far = refuse_each::<I>(many, |space, taken| {
+    let far = refuse_each(placement, many, |space, taken| {
         let _token = space.begin_move(above(taken) * PAGE, to(taken, 0) * PAGE).map_err(lacking_to_move)?;
         Ok(())
     });
-    let overlapping = refuse_each::<I>(many, |space, taken| {
+    let overlapping = refuse_each(placement, many, |space, taken| {
         let _token = space
             .begin_move((above(taken) + 10) * PAGE, (above(taken) + 11) * PAGE)
             .map_err(lacking_to_move)?;
@@ -112,7 +111,7 @@ fn begin_survives<I: FreeIndex>() -> u64 {
     far + overlapping
 }
 
-fn rearrange_survives<I: FreeIndex>() {
+fn rearrange_survives(placement: Placement) {
     let asked = |taken: u64, places: [(u64, u64, u64); 3]| {
         places.map(|(from, to, size)| ((above(taken) + from) * PAGE, pages(above(taken) + to, size)))
     };
@@ -122,13 +121,14 @@ fn rearrange_survives<I: FreeIndex>() {
         [(0, 100, 3), (4, 200, 5), (10, 300, 2)],
         [(0, 1, 3), (4, 5, 5), (10, 11, 2)],
     ] {
-        let refused = refuse_each::<I>(three, |space, taken| {
+        let refused = refuse_each(placement, three, |space, taken| {
             space.rearrange(&asked(taken, places)).map_err(lacking_to_move)
         });
         assert!(refused > 0);
     }
     // All pages at once, each to the free one behind it, from the first to the last.
-    let all = refuse_each::<I>(
+    let all = refuse_each(
+        placement,
         |_, _| (),
         |space, taken| {
             // No list that takes memory itself.
@@ -144,9 +144,9 @@ fn rearrange_survives<I: FreeIndex>() {
 }
 
 /// Returns how many requests `remove` made, of which a tree of regions needs some to note where a span starts.
-fn remove_survives<I: FreeIndex>() -> u64 {
+fn remove_survives(placement: Placement) -> u64 {
     let remove = |span: Span| {
-        move |space: &mut Space<I>| {
+        move |space: &mut Space| {
             space.remove(span).map_err(|error| {
                 assert_eq!(error, LayoutError::OutOfMemory);
                 OutOfMemory
@@ -157,31 +157,33 @@ fn remove_survives<I: FreeIndex>() -> u64 {
     // Memory is asked for where the regions before it have used up what was in reserve.
     let inside: u64 = (0..24)
         .map(|more| {
-            let start = |space: &mut Space<I>, taken: u64| {
+            let start = |space: &mut Space, taken: u64| {
                 for at in 0..more {
                     space.alloc_at(pages(above(taken) + 200 + 2 * at, 1), at).unwrap();
                 }
             };
-            refuse_each::<I>(start, |space, taken| remove(pages(above(taken) + 100, 8))(space))
+            refuse_each(placement, start, |space, taken| remove(pages(above(taken) + 100, 8))(space))
         })
         .sum();
-    let below = refuse_each::<I>(three, |space, taken| remove(pages(above(taken) - 4, 4))(space));
-    let behind = refuse_each::<I>(three, |space, taken| remove(pages(above(taken) + 13, 4))(space));
-    let holes = |space: &mut Space<I>, taken: u64| {
+    let below = refuse_each(placement, three, |space, taken| remove(pages(above(taken) - 4, 4))(space));
+    let behind = refuse_each(placement, three, |space, taken| remove(pages(above(taken) + 13, 4))(space));
+    let holes = |space: &mut Space, taken: u64| {
         (0..taken).for_each(|at| space.remove(pages(at * 2 + 1, 1)).unwrap());
         (0..20).for_each(|at| space.remove(pages(above(taken) + 9 + at * 16, 2)).unwrap());
     };
-    let between = refuse_each::<I>(holes, |space, taken| remove(pages(above(taken) + 16 * 9, 2))(space));
+    let between =
+        refuse_each(placement, holes, |space, taken| remove(pages(above(taken) + 16 * 9, 2))(space));
     // At the very end there is less to note.
-    refuse_each::<I>(three, |space, taken| remove(pages(above(taken) + ABOVE - 8, 8))(space));
+    refuse_each(placement, three, |space, taken| remove(pages(above(taken) + ABOVE - 8, 8))(space));
     inside + below + behind + between
 }
 
-fn alloc_with_survives<I: FreeIndex>() {
+fn alloc_with_survives(placement: Placement) {
     let request = Request::new(2 * PAGE).guard(PAGE).align_bytes(4 * PAGE);
-    let refused = refuse_each::<I>(
+    let refused = refuse_each(
+        placement,
         |_, _| (),
-        |space, _| match space.alloc_with(&request, I::Placement::default(), 77) {
+        |space, _| match space.alloc_with(&request, placement, 77) {
             Ok(_) => Ok(()),
             Err(rejected) => {
                 assert_eq!((rejected.value, rejected.cause), (77, AllocError::OutOfMemory));
@@ -203,7 +205,7 @@ impl Numbers {
 }
 
 /// Ends a move without memory.
-fn end<I: FreeIndex>(space: &mut Space<I>, token: PendingMove, commit: bool) {
+fn end(space: &mut Space, token: PendingMove, commit: bool) {
     let operation = || match commit {
         true => space.commit_move(token).map(drop),
         false => space.cancel_move(token),
@@ -214,7 +216,7 @@ fn end<I: FreeIndex>(space: &mut Space<I>, token: PendingMove, commit: bool) {
 }
 
 /// Anything but the start or the end of a move, at some place; most succeed. One in four is refused memory.
-fn something<I: FreeIndex>(space: &mut Space<I>, numbers: &mut Numbers, all: u64) {
+fn something(space: &mut Space, numbers: &mut Numbers, all: u64) {
     let page = numbers.below(all);
     let granted = if numbers.below(4) == 0 { numbers.below(3) } else { NONE_REFUSED };
     match numbers.below(12) {
@@ -244,9 +246,9 @@ fn something<I: FreeIndex>(space: &mut Space<I>, numbers: &mut Numbers, all: u64
 
 /// Fills a space from nothing until its tree has two inner levels, and empties it again, with up to that many moves
 /// pending at a time. Returns how many ended.
-fn ends_ask_for_nothing<I: FreeIndex + Clone>(pending: usize, all: u64, seed: u64) -> u64 {
+fn ends_ask_for_nothing(placement: Placement, pending: usize, all: u64, seed: u64) -> u64 {
     let mut numbers = Numbers(seed);
-    let mut space = Space::<I>::new_in(pages(0, all), Align::PAGE, I::Placement::default()).unwrap();
+    let mut space = Space::new(pages(0, all), Align::PAGE, placement).unwrap();
     let mut tokens: Vec<PendingMove> = Vec::new();
     let mut ended = 0;
     for round in 0..all * 3 {
@@ -271,10 +273,9 @@ fn ends_ask_for_nothing<I: FreeIndex + Clone>(pending: usize, all: u64, seed: u6
             let own: Vec<PendingMove> = copy.pending_moves().collect();
             own.into_iter().for_each(|token| end(&mut copy, token, numbers.below(2) == 0));
             copy.validate().unwrap();
-            let mut restored = Space::<I>::restore(&bytes(&space), I::Placement::default(), |value| {
-                value.try_into().map(u64::from_le_bytes)
-            })
-            .unwrap();
+            let mut restored =
+                Space::restore(&bytes(&space), placement, |value| value.try_into().map(u64::from_le_bytes))
+                    .unwrap();
             let own: Vec<PendingMove> = restored.pending_moves().collect();
             own.into_iter().for_each(|token| end(&mut restored, token, numbers.below(2) == 0));
             restored.validate().unwrap();
@@ -287,39 +288,27 @@ fn ends_ask_for_nothing<I: FreeIndex + Clone>(pending: usize, all: u64, seed: u6
     ended
 }
 
-fn all_survive<I: FreeIndex + Clone>() {
-    begin_survives::<I>();
-    rearrange_survives::<I>();
-    alloc_with_survives::<I>();
+fn all_survive(placement: Placement) {
+    begin_survives(placement);
+    rearrange_survives(placement);
+    alloc_with_survives(placement);
     for seed in 0..3 {
         // One leaf, many, and more than an inner node has.
         for (pending, all) in [(1, 40), (3, 300), (40, 300), (3, 4000), (300, 4000)] {
-            let ended = ends_ask_for_nothing::<I>(pending, all, seed);
+            let ended = ends_ask_for_nothing(placement, pending, all, seed);
             assert!(ended > all / 20, "{ended}");
         }
     }
 }
 
 #[test]
-fn moves_on_a_red_black_tree() {
-    all_survive::<RbTree>();
-    assert!(remove_survives::<RbTree>() > 0, "what is left above a hole takes a node");
+fn moves() {
+    all_survive(Placement::Lowest);
+    assert!(remove_survives(Placement::Lowest) > 0, "a hole takes an entry");
 }
 
 #[test]
-fn moves_on_a_red_black_tree_with_wishes() {
-    all_survive::<RbTree<HotAndLazy>>();
-    assert!(remove_survives::<RbTree<HotAndLazy>>() > 0, "what is left above a hole takes a node");
-}
-
-#[test]
-fn moves_on_a_btree() {
-    all_survive::<BTree>();
-    assert!(remove_survives::<BTree>() > 0, "a hole takes an entry");
-}
-
-#[test]
-fn moves_on_a_btree_by_size() {
-    all_survive::<BySize<BTree>>();
-    assert!(remove_survives::<BySize<BTree>>() > 0, "what is left above a hole takes a key");
+fn moves_with_blocks_by_size() {
+    all_survive(Placement::BestFit);
+    assert!(remove_survives(Placement::BestFit) > 0, "what is left above a hole takes a key");
 }

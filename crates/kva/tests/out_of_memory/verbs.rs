@@ -3,15 +3,14 @@
 
 use super::refusing::watched;
 use super::{PAGE, pages};
-use freehold_kva::rbtree::HotAndLazy;
 use freehold_kva::snapshot::RestoreError;
 use freehold_kva::{
-    AddressSpace, AdoptError, AllocError, BTree, BySize, FreeIndex, MoveError, OutOfMemory, RbTree, Request,
-    ResizeError, ReturnError,
+    AddressSpace, AdoptError, AllocError, MoveError, OutOfMemory, Placement, Request, ResizeError,
+    ReturnError,
 };
 use freehold_units::Align;
 
-type Space<I> = AddressSpace<u64, I>;
+type Space = AddressSpace<u64>;
 
 /// Histories of every length below that: of single pages, which are at most so many.
 const HISTORIES: u64 = 250;
@@ -20,21 +19,21 @@ const SPACE_PAGES: u64 = 1024;
 const LOW: u64 = 512;
 
 /// A space and the sub-spaces that are out.
-struct World<I: FreeIndex> {
-    space: Space<I>,
-    out: Vec<Space<I>>,
+struct World {
+    space: Space,
+    out: Vec<Space>,
 }
 
 /// A world with a history of that length: single pages taken apart from each other, some carved, some freed again.
-fn after<I: FreeIndex>(history: u64) -> World<I> {
-    let space = AddressSpace::new_in(pages(0, SPACE_PAGES), Align::PAGE, I::Placement::default()).unwrap();
+fn after(placement: Placement, history: u64) -> World {
+    let space = AddressSpace::new(pages(0, SPACE_PAGES), Align::PAGE, placement).unwrap();
     // Room for all, since what a test asks for cannot be refused.
     let mut world = World { space, out: Vec::with_capacity(256) };
     for at in 0..history {
         let page = at * 67 % 251 * 2 + 1;
         let request = Request::new(PAGE).window(pages(page, 1));
         match at % 5 {
-            0 => world.out.push(world.space.carve(&request, at, I::Placement::default()).unwrap()),
+            0 => world.out.push(world.space.carve(&request, at, placement).unwrap()),
             _ => assert_eq!(world.space.alloc(&request, at).unwrap(), pages(page, 1)),
         }
         if at % 7 == 6 {
@@ -44,10 +43,10 @@ fn after<I: FreeIndex>(history: u64) -> World<I> {
     world
 }
 
-impl<I: FreeIndex> World<I> {
+impl World {
     /// Everything there is to see.
     fn bytes(&self) -> Vec<Vec<u8>> {
-        let bytes = |space: &Space<I>| {
+        let bytes = |space: &Space| {
             space.validate().unwrap();
             space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
         };
@@ -57,14 +56,15 @@ impl<I: FreeIndex> World<I> {
 
 /// Refuses every request for memory of `operation` in turn: it says so, nothing has changed, and the second
 /// attempt does what the first would have. Returns how many there were, over all histories.
-fn refuse_each<I: FreeIndex>(
-    start: impl Fn(&mut World<I>),
-    operation: impl Fn(&mut World<I>) -> Result<(), OutOfMemory>,
+fn refuse_each(
+    placement: Placement,
+    start: impl Fn(&mut World),
+    operation: impl Fn(&mut World) -> Result<(), OutOfMemory>,
 ) -> u64 {
     let mut refusals = 0;
     for history in 0..HISTORIES {
         let world = || {
-            let mut world = after(history);
+            let mut world = after(placement, history);
             start(&mut world);
             world
         };
@@ -104,18 +104,19 @@ fn lacking_to_move(cause: MoveError) -> OutOfMemory {
     OutOfMemory
 }
 
-fn region(world: &mut World<impl FreeIndex>) {
+fn region(world: &mut World) {
     world.space.alloc_at(pages(LOW, 8), 1000).unwrap();
 }
 
-fn guarded_region(world: &mut World<impl FreeIndex>) {
+fn guarded_region(world: &mut World) {
     let request = Request::new(40 * PAGE).guard(PAGE).window(pages(LOW, 41));
     world.space.alloc(&request, 1000).unwrap();
 }
 
 /// Returns how many times a region could not become shorter.
-fn places_survive<I: FreeIndex>() -> u64 {
-    let hits = refuse_each::<I>(
+fn places_survive(placement: Placement) -> u64 {
+    let hits = refuse_each(
+        placement,
         |_| (),
         |world| match world.space.alloc_at(pages(LOW, 8), 1000) {
             Ok(span) => {
@@ -127,7 +128,7 @@ fn places_survive<I: FreeIndex>() -> u64 {
     );
     assert!(hits > 0);
     let [longer, shorter] = [(12, LOW + 11), (3, LOW + 2)].map(|(size, new_last)| {
-        refuse_each::<I>(region, |world| {
+        refuse_each(placement, region, |world| {
             let span = world.space.resize(LOW * PAGE, size * PAGE).map_err(lacking_to_change)?;
             assert_eq!(span.last() / PAGE, new_last);
             Ok(())
@@ -135,26 +136,26 @@ fn places_survive<I: FreeIndex>() -> u64 {
     });
     assert!(longer > 0);
     for to in [LOW + 60, LOW - 2] {
-        let begun = refuse_each::<I>(guarded_region, |world| {
+        let begun = refuse_each(placement, guarded_region, |world| {
             let _token = world.space.begin_move(LOW * PAGE, to * PAGE).map_err(lacking_to_move)?;
             Ok(())
         });
         assert!(begun > 0);
-        let rearranged = refuse_each::<I>(guarded_region, |world| {
+        let rearranged = refuse_each(placement, guarded_region, |world| {
             world.space.rearrange(&[(LOW * PAGE, pages(to, 40))]).map_err(lacking_to_move)
         });
         assert!(rearranged > 0);
         // What it takes to end a move was set aside when it began.
-        let moving = |world: &mut World<I>| {
+        let moving = |world: &mut World| {
             guarded_region(world);
             let _token = world.space.begin_move(LOW * PAGE, to * PAGE).unwrap();
         };
-        let ended = refuse_each::<I>(moving, |world| {
+        let ended = refuse_each(placement, moving, |world| {
             let token = world.space.pending_moves().next().unwrap();
             world.space.commit_move(token).map_err(lacking_to_move)?;
             Ok(())
         });
-        let cancelled = refuse_each::<I>(moving, |world| {
+        let cancelled = refuse_each(placement, moving, |world| {
             let token = world.space.pending_moves().next().unwrap();
             world.space.cancel_move(token).map_err(lacking_to_move)
         });
@@ -164,9 +165,9 @@ fn places_survive<I: FreeIndex>() -> u64 {
 }
 
 /// Returns how many times a sub-space was not taken back.
-fn sub_spaces_survive<I: FreeIndex>() -> u64 {
+fn sub_spaces_survive(placement: Placement) -> u64 {
     let request = Request::new(8 * PAGE).guard(PAGE).window(pages(LOW, 9));
-    let carve = |world: &mut World<I>| match world.space.carve(&request, 1000, I::Placement::default()) {
+    let carve = |world: &mut World| match world.space.carve(&request, 1000, placement) {
         Ok(sub_space) => {
             world.out.push(sub_space);
             Ok(())
@@ -176,24 +177,24 @@ fn sub_spaces_survive<I: FreeIndex>() -> u64 {
             Err(lacking(rejected.cause))
         }
     };
-    let hits = refuse_each::<I>(|_| (), carve);
+    let hits = refuse_each(placement, |_| (), carve);
     assert!(hits >= HISTORIES, "{hits}: no sub-space is made without memory");
 
-    let take_back = |world: &mut World<I>| {
+    let take_back = |world: &mut World| {
         let Some(sub_space) = world.out.pop() else { return Ok(()) };
         let Err(refused) = world.space.take_back(sub_space) else { return Ok(()) };
         assert_eq!(refused.cause, ReturnError::OutOfMemory);
         world.out.push(refused.value);
         Err(OutOfMemory)
     };
-    let not_taken_back = refuse_each::<I>(|world| carve(world).unwrap(), take_back);
+    let not_taken_back = refuse_each(placement, |world| carve(world).unwrap(), take_back);
 
-    let alone = |world: &mut World<I>| {
+    let alone = |world: &mut World| {
         region(world);
-        let alone = AddressSpace::new_in(pages(LOW, 8), Align::PAGE, I::Placement::default());
+        let alone = AddressSpace::new(pages(LOW, 8), Align::PAGE, placement);
         world.out.push(alone.unwrap());
     };
-    let hits = refuse_each::<I>(alone, |world| {
+    let hits = refuse_each(placement, alone, |world| {
         let Some(mut alone) = world.out.pop() else { return Ok(()) };
         let answer = world.space.adopt(LOW * PAGE, &mut alone);
         assert_eq!(alone.is_sub_space(), answer.is_ok());
@@ -207,8 +208,8 @@ fn sub_spaces_survive<I: FreeIndex>() -> u64 {
     not_taken_back
 }
 
-fn snapshots_survive<I: FreeIndex>() {
-    let world: World<I> = after(HISTORIES);
+fn snapshots_survive(placement: Placement) {
+    let world: World = after(placement, HISTORIES);
     let bytes = world.bytes().remove(0);
     let mut refusals = 0;
     for refused in 0.. {
@@ -225,7 +226,7 @@ fn snapshots_survive<I: FreeIndex>() {
     let decode = |value: &[u8]| value.try_into().map(u64::from_le_bytes);
     let mut refusals = 0;
     for refused in 0.. {
-        let (answer, _) = watched(refused, || Space::<I>::restore(&bytes, I::Placement::default(), decode));
+        let (answer, _) = watched(refused, || Space::restore(&bytes, placement, decode));
         match answer {
             Ok(space) => {
                 assert_eq!(World { space, out: Vec::new() }.bytes(), [bytes]);
@@ -239,29 +240,15 @@ fn snapshots_survive<I: FreeIndex>() {
 }
 
 #[test]
-fn verbs_on_a_red_black_tree() {
-    assert!(places_survive::<RbTree>() > 0, "a part that comes back alone takes a node");
-    assert!(sub_spaces_survive::<RbTree>() > 0, "a block that comes back alone takes a node");
-    snapshots_survive::<RbTree>();
+fn verbs() {
+    assert_eq!(places_survive(Placement::Lowest), 0, "a part becomes free where it lies");
+    assert_eq!(sub_spaces_survive(Placement::Lowest), 0, "a region becomes a block where it lies");
+    snapshots_survive(Placement::Lowest);
 }
 
 #[test]
-fn verbs_on_a_red_black_tree_with_wishes() {
-    assert!(places_survive::<RbTree<HotAndLazy>>() > 0, "a part that comes back alone takes a node");
-    assert!(sub_spaces_survive::<RbTree<HotAndLazy>>() > 0, "a block that comes back alone takes a node");
-    snapshots_survive::<RbTree<HotAndLazy>>();
-}
-
-#[test]
-fn verbs_on_a_btree() {
-    assert_eq!(places_survive::<BTree>(), 0, "a part becomes free where it lies");
-    assert_eq!(sub_spaces_survive::<BTree>(), 0, "a region becomes a block where it lies");
-    snapshots_survive::<BTree>();
-}
-
-#[test]
-fn verbs_on_a_btree_by_size() {
-    assert!(places_survive::<BySize<BTree>>() > 0, "a part that comes back takes a key");
-    assert!(sub_spaces_survive::<BySize<BTree>>() > 0, "a block that comes back takes a key");
-    snapshots_survive::<BySize<BTree>>();
+fn verbs_with_blocks_by_size() {
+    assert!(places_survive(Placement::BestFit) > 0, "a part that comes back takes a key");
+    assert!(sub_spaces_survive(Placement::BestFit) > 0, "a block that comes back takes a key");
+    snapshots_survive(Placement::BestFit);
 }

@@ -1,7 +1,7 @@
 //! Every iterator of a space, from both ends in many orders: each region or free block once and in order, and then none.
 
 use crate::ends::{all_of, few_orders, orders};
-use freehold_kva::{AddressSpace, FreeIndex, Request};
+use freehold_kva::{AddressSpace, Placement, Request};
 use freehold_units::{Align, Span};
 use std::ops::RangeInclusive;
 
@@ -10,8 +10,8 @@ const PAGE: u64 = 4096;
 type Bounds = RangeInclusive<u64>;
 
 /// A space, and what is in it, in address order.
-struct Scene<I: FreeIndex> {
-    space: AddressSpace<u64, I>,
+struct Scene {
+    space: AddressSpace<u64>,
     /// The usable addresses and the value of each region, and its addresses with the guard.
     regions: Vec<(Span, u64, Span)>,
     /// With the new place of a region that is moving.
@@ -23,9 +23,9 @@ fn pages(first: u64, count: u64) -> Span {
     Span::from_size(first * PAGE, count * PAGE).unwrap()
 }
 
-impl<I: FreeIndex> Scene<I> {
+impl Scene {
     fn new(layout: Vec<Span>) -> Self {
-        let space = AddressSpace::with_layout_in(&layout, Align::PAGE, I::Placement::default()).unwrap();
+        let space = AddressSpace::with_layout(&layout, Align::PAGE, Placement::Lowest).unwrap();
         Self { space, regions: Vec::new(), taken: Vec::new(), layout }
     }
 
@@ -97,7 +97,8 @@ impl<I: FreeIndex> Scene<I> {
 }
 
 /// So many regions: with gaps and guards, without, from the lowest addresses and up to the highest, in one part and in several.
-fn each_item_comes_once<I: FreeIndex>() {
+#[test]
+fn each_item_comes_once() {
     for len in (0..=40).chain([97, 199]) {
         let mirrored = |span: Span| Span::new(!span.last(), !span.first()).unwrap();
         let spaced = (0..len).map(|at| pages(4 * at, 1 + at % 3));
@@ -115,7 +116,7 @@ fn each_item_comes_once<I: FreeIndex>() {
             (vec![Span::ALL], touching.rev().map(mirrored).collect()),
             (holes, spaced.filter(|span| span.first() / PAGE % 16 < 12).collect()),
         ] {
-            let mut scene = Scene::<I>::new(layout);
+            let mut scene = Scene::new(layout);
             spans.into_iter().for_each(|span| scene.take(span));
             scene.check();
         }
@@ -123,9 +124,10 @@ fn each_item_comes_once<I: FreeIndex>() {
 }
 
 /// Places that are held for regions that are moving lie between the regions, and are none.
-fn places_of_moving_regions_are_passed_over<I: FreeIndex>() {
+#[test]
+fn places_of_moving_regions_are_passed_over() {
     for len in [1, 2, 5, 30, 97] {
-        let mut scene = Scene::<I>::new(vec![Span::ALL]);
+        let mut scene = Scene::new(vec![Span::ALL]);
         (0..len).for_each(|at| scene.take(pages(8 * at, 1)));
         let mut wanted = Vec::new();
         for at in (0..len).step_by(2) {
@@ -138,9 +140,3 @@ fn places_of_moving_regions_are_passed_over<I: FreeIndex>() {
         scene.check();
     }
 }
-
-over_indexes!(
-    { a_red_black_tree: freehold_kva::RbTree, a_btree: freehold_kva::BTree },
-    each_item_comes_once,
-    places_of_moving_regions_are_passed_over,
-);

@@ -2,7 +2,7 @@
 //! `Drop` of theirs that panics leaves the space valid and loses nothing.
 
 use freehold_kva::snapshot::Writer;
-use freehold_kva::{AddressSpace, AllocError, FreeIndex, Request};
+use freehold_kva::{AddressSpace, AllocError, Placement, Request};
 use freehold_units::{Align, Span};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,34 +64,34 @@ fn place(at: u64) -> u64 {
     at * 67 % REGIONS * 2
 }
 
-fn empty<V, I: FreeIndex>() -> AddressSpace<V, I> {
-    AddressSpace::new_in(pages(0, 2 * REGIONS), Align::PAGE, I::Placement::default()).unwrap()
+fn empty<V>(placement: Placement) -> AddressSpace<V> {
+    AddressSpace::new(pages(0, 2 * REGIONS), Align::PAGE, placement).unwrap()
 }
 
 /// A space of [`REGIONS`] single pages, each with the value that `make` has for its place.
-fn filled<V, I: FreeIndex>(make: impl Fn(u64) -> V) -> AddressSpace<V, I> {
-    let mut space = empty();
+fn filled<V>(placement: Placement, make: impl Fn(u64) -> V) -> AddressSpace<V> {
+    let mut space = empty(placement);
     for page in (0..REGIONS).map(place) {
         assert!(space.alloc(&page_at(page), make(page)).is_ok());
     }
     space
 }
 
-fn owned<I: FreeIndex>(ledger: &Rc<Ledger>) -> AddressSpace<Owner, I> {
-    filled(|page| Owner::new(ledger, page))
+fn owned(placement: Placement, ledger: &Rc<Ledger>) -> AddressSpace<Owner> {
+    filled(placement, |page| Owner::new(ledger, page))
 }
 
-fn all_named_by_place<I: FreeIndex>(space: &AddressSpace<Owner, I>) {
+fn all_named_by_place(space: &AddressSpace<Owner>) {
     space.validate().unwrap();
     for region in space.regions() {
         assert_eq!(region.value().name, format!("owner {}", region.span().first() / PAGE));
     }
 }
 
-fn values_are_dropped_once<I: FreeIndex + Clone>() {
+fn values_are_dropped_once(placement: Placement) {
     let ledger = Rc::new(Ledger::default());
     let alive = || ledger.alive.get().cast_unsigned();
-    let mut space: AddressSpace<_, I> = owned(&ledger);
+    let mut space: AddressSpace<_> = owned(placement, &ledger);
     assert_eq!(alive(), REGIONS);
 
     let (_, owner) = space.free(place(7) * PAGE).unwrap();
@@ -114,9 +114,9 @@ fn values_are_dropped_once<I: FreeIndex + Clone>() {
     assert_eq!(alive(), 0);
 }
 
-fn rejected_values_come_back<I: FreeIndex>() {
+fn rejected_values_come_back(placement: Placement) {
     let ledger = Rc::new(Ledger::default());
-    let mut space: AddressSpace<_, I> = owned(&ledger);
+    let mut space: AddressSpace<_> = owned(placement, &ledger);
     let before = ledger.alive.get();
     let rejected = space.alloc(&Request::new(0), Owner::new(&ledger, 999)).unwrap_err();
     assert_eq!((rejected.value.name.as_str(), rejected.cause), ("owner 999", AllocError::ZeroSize));
@@ -130,9 +130,9 @@ fn rejected_values_come_back<I: FreeIndex>() {
     all_named_by_place(&space);
 }
 
-fn a_panicking_clone_harms_nothing<I: FreeIndex + Clone>() {
+fn a_panicking_clone_harms_nothing(placement: Placement) {
     let ledger = Rc::new(Ledger::default());
-    let mut space: AddressSpace<_, I> = owned(&ledger);
+    let mut space: AddressSpace<_> = owned(placement, &ledger);
     for clones in 0..u32::try_from(REGIONS).unwrap() {
         ledger.clones_until_panic.set(Some(clones));
         assert!(catch_unwind(AssertUnwindSafe(|| space.clone())).is_err());
@@ -144,9 +144,9 @@ fn a_panicking_clone_harms_nothing<I: FreeIndex + Clone>() {
     all_named_by_place(&space.clone());
 }
 
-fn a_panicking_drop_harms_nothing<I: FreeIndex>() {
+fn a_panicking_drop_harms_nothing(placement: Placement) {
     let ledger = Rc::new(Ledger::default());
-    let mut space: AddressSpace<_, I> = owned(&ledger);
+    let mut space: AddressSpace<_> = owned(placement, &ledger);
     let address = place(11) * PAGE;
 
     space.value_at_mut(address).unwrap().panics_when_dropped = true;
@@ -165,9 +165,9 @@ fn a_panicking_drop_harms_nothing<I: FreeIndex>() {
     assert_eq!(ledger.alive.get(), 0, "the others are dropped all the same");
 }
 
-fn a_panic_half_way_through_a_snapshot_harms_nothing<I: FreeIndex>() {
+fn a_panic_half_way_through_a_snapshot_harms_nothing(placement: Placement) {
     let ledger = Rc::new(Ledger::default());
-    let space: AddressSpace<_, I> = owned(&ledger);
+    let space: AddressSpace<_> = owned(placement, &ledger);
     let names = |owner: &Owner, to: &mut Writer| to.put(owner.name.as_bytes());
     let bytes = space.snapshot(names).unwrap();
     let encoded = Cell::new(0);
@@ -186,13 +186,13 @@ fn a_panic_half_way_through_a_snapshot_harms_nothing<I: FreeIndex>() {
         assert_ne!(owner.name, format!("owner {REGIONS}"), "this decoding was to panic");
         Ok::<_, FromUtf8Error>(owner)
     };
-    let restore = || AddressSpace::<_, I>::restore(&bytes, I::Placement::default(), decode);
+    let restore = || AddressSpace::restore(&bytes, placement, decode);
     assert!(catch_unwind(AssertUnwindSafe(restore)).is_err());
     assert_eq!(ledger.alive.get(), 0, "what was decoded before is dropped");
 }
 
-fn large_values_keep_their_places<I: FreeIndex + Clone>() {
-    let mut space: AddressSpace<[u64; 512], I> = filled(|page| [page; 512]);
+fn large_values_keep_their_places(placement: Placement) {
+    let mut space: AddressSpace<[u64; 512]> = filled(placement, |page| [page; 512]);
     for page in (0..REGIONS).map(place).filter(|page| page % 3 != 0) {
         assert_eq!(space.free(page * PAGE).unwrap(), (pages(page, 1), [page; 512]));
         space.validate().unwrap();
@@ -228,8 +228,8 @@ impl Drop for Nothing {
     }
 }
 
-fn values_of_no_size_are_counted_too<I: FreeIndex + Clone>() {
-    let mut space: AddressSpace<Nothing, I> = filled(|_| Nothing::new());
+fn values_of_no_size_are_counted_too(placement: Placement) {
+    let mut space: AddressSpace<Nothing> = filled(placement, |_| Nothing::new());
     let mut copy = space.clone();
     assert_eq!(NOTHINGS.get().cast_unsigned(), 2 * REGIONS);
     for page in (0..REGIONS).map(place).filter(|page| page % 3 != 0) {
@@ -244,8 +244,8 @@ fn values_of_no_size_are_counted_too<I: FreeIndex + Clone>() {
     assert_eq!(NOTHINGS.get(), 0);
 }
 
-over_indexes!(
-    { a_red_black_tree: freehold_kva::RbTree, a_btree: freehold_kva::BTree },
+each_placement!(
+    { lowest: Lowest, best_fit: BestFit },
     values_are_dropped_once,
     rejected_values_come_back,
     a_panicking_clone_harms_nothing,

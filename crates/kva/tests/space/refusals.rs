@@ -1,12 +1,9 @@
-//! What cannot be served: each reason has an error of its own, on every index and under every placement, the value
+//! What cannot be served: each reason has an error of its own, under every placement, the value
 //! comes back, and a snapshot taken afterwards has the very bytes of the one before. (Memory that is lacking:
 //! `out_of_memory`.)
 
 use crate::snapshot;
-use freehold_kva::{
-    AddressSpace, AllocError, BTree, BySize, FreeError, FreeIndex, MoveError, RbTree, Request, ResizeError,
-    btree, by_size, rbtree,
-};
+use freehold_kva::{AddressSpace, AllocError, FreeError, MoveError, Placement, Request, ResizeError};
 use freehold_units::{Align, Span};
 
 const PAGE: u64 = 4096;
@@ -20,37 +17,12 @@ fn align(bytes: u64) -> Align {
     Align::new(bytes).unwrap()
 }
 
-trait Placements: FreeIndex {
-    fn all() -> Vec<Self::Placement>;
-}
-
-impl<P: rbtree::Policy> Placements for RbTree<P> {
-    fn all() -> Vec<rbtree::Placement> {
-        use rbtree::Placement::{Highest, Linux, Lowest};
-        vec![Lowest, Highest, Linux]
-    }
-}
-
-impl Placements for BTree {
-    fn all() -> Vec<btree::Placement> {
-        use btree::Placement::{Highest, Lowest};
-        vec![Lowest, Highest]
-    }
-}
-
-impl<I: Placements> Placements for BySize<I> {
-    fn all() -> Vec<by_size::Placement<I::Placement>> {
-        let by_address = I::all().into_iter().map(by_size::Placement::ByAddress);
-        [by_size::Placement::BestFit].into_iter().chain(by_address).collect()
-    }
-}
-
-type Space<I> = AddressSpace<u64, I>;
+type Space = AddressSpace<u64>;
 
 /// Pages 16 to 31 and 40 to 47, of which 16 to 19 are taken, 20 is their guard, and 44 to 47 are taken.
-fn divided<I: FreeIndex>(placement: I::Placement) -> Space<I> {
+fn divided(placement: Placement) -> Space {
     let mut space =
-        AddressSpace::with_layout_in(&[pages(40, 8), pages(16, 16)], Align::PAGE, placement).unwrap();
+        AddressSpace::with_layout(&[pages(40, 8), pages(16, 16)], Align::PAGE, placement).unwrap();
     space.alloc(&Request::new(4 * PAGE).guard(PAGE).window(pages(16, 5)), 1).unwrap();
     space.alloc_at(pages(44, 4), 2).unwrap();
     space
@@ -60,13 +32,13 @@ fn hull() -> Span {
     pages(16, 32)
 }
 
-fn bytes<I: FreeIndex>(space: &Space<I>) -> Vec<u8> {
+fn bytes(space: &Space) -> Vec<u8> {
     space.validate().unwrap();
     snapshot(space)
 }
 
 /// `operation` changes nothing.
-fn unchanged<I: FreeIndex, T>(space: &mut Space<I>, operation: impl FnOnce(&mut Space<I>) -> T) -> T {
+fn unchanged<T>(space: &mut Space, operation: impl FnOnce(&mut Space) -> T) -> T {
     let before = bytes(space);
     let answer = operation(space);
     assert_eq!(bytes(space), before);
@@ -74,21 +46,21 @@ fn unchanged<I: FreeIndex, T>(space: &mut Space<I>, operation: impl FnOnce(&mut 
 }
 
 /// The error of a request, the same whichever way it is asked.
-fn refused<I: FreeIndex>(space: &mut Space<I>, request: &Request) -> AllocError {
+fn refused(space: &mut Space, request: &Request) -> AllocError {
     let placement = space.placement();
     unchanged(space, |space| {
         let refused = space.alloc(request, 77).unwrap_err();
         assert_eq!(refused.value, 77);
         assert!(!refused.to_string().is_empty());
-        let carved = space.carve::<(), BTree>(request, 78, btree::Placement::Lowest).unwrap_err();
+        let carved = space.carve::<()>(request, 78, Placement::Lowest).unwrap_err();
         assert_eq!((carved.value, carved.cause), (78, refused.cause));
         assert_eq!(space.find(request, placement), Err(refused.cause));
         refused.cause
     })
 }
 
-fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
-    let mut space = divided::<I>(placement);
+fn requests_without_a_place(placement: Placement) {
+    let mut space = divided(placement);
     let granule = Align::PAGE;
     let page = Request::new(PAGE);
     let no_multiple = |size_bytes, align, window| AllocError::NoMultiple { size_bytes, align, window };
@@ -168,8 +140,8 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
     }
 }
 
-fn moves_without_a_place<I: FreeIndex>(placement: I::Placement) {
-    let mut space = divided::<I>(placement);
+fn moves_without_a_place(placement: Placement) {
+    let mut space = divided(placement);
     let sixteen = align(16 * PAGE);
     space.free(16 * PAGE).unwrap();
     let aligned = Request::new(2 * PAGE).guard(PAGE).align(sixteen).window(pages(16, 3));
@@ -200,14 +172,14 @@ fn moves_without_a_place<I: FreeIndex>(placement: I::Placement) {
         let moved = unchanged(&mut space, |space| space.begin_move(first, 20 * PAGE));
         assert_eq!(moved, Err(MoveError::Address(error)), "{first:#x}");
     }
-    let mut full = Space::<I>::new_in(Span::ALL, Align::ONE, placement).unwrap();
+    let mut full = Space::new(Span::ALL, Align::ONE, placement).unwrap();
     full.alloc_at(Span::ALL, 1).unwrap();
     let moved = unchanged(&mut full, |space| space.begin_move(0, 1));
     assert_eq!(moved, Err(MoveError::PastTheEnd { first: 1 }));
 }
 
-fn fixed_places<I: FreeIndex>(placement: I::Placement) {
-    let mut space = divided::<I>(placement);
+fn fixed_places(placement: Placement) {
+    let mut space = divided(placement);
     let (first, second) = (pages(16, 4), pages(44, 4));
     let outside = |place| AllocError::PlaceOutside { place, space: hull() };
     let occupied = |region| AllocError::Occupied { region };
@@ -243,8 +215,8 @@ fn fixed_places<I: FreeIndex>(placement: I::Placement) {
     }
 }
 
-fn sizes_in_place<I: FreeIndex>(placement: I::Placement) {
-    let mut space = divided::<I>(placement);
+fn sizes_in_place(placement: Placement) {
+    let mut space = divided(placement);
     space.alloc_at(pages(40, 2), 3).unwrap();
     let granule = Align::PAGE;
     let more_outside = AllocError::PlaceOutside { place: pages(48, 1), space: hull() };
@@ -270,8 +242,8 @@ fn sizes_in_place<I: FreeIndex>(placement: I::Placement) {
     }
 }
 
-fn congruent_areas<I: FreeIndex>(placement: I::Placement) {
-    let mut space = divided::<I>(placement);
+fn congruent_areas(placement: Placement) {
+    let mut space = divided(placement);
     let granule = Align::PAGE;
     let odd = Span::new(1, PAGE).unwrap();
     let (whole, one) = (Span::ALL, align(1));
@@ -322,8 +294,8 @@ fn congruent_areas<I: FreeIndex>(placement: I::Placement) {
 }
 
 /// At granule 1 over all addresses nothing is out of reach but what is taken, at either end.
-fn both_ends<I: FreeIndex>(placement: I::Placement) {
-    let mut space = Space::<I>::new_in(Span::ALL, Align::ONE, placement).unwrap();
+fn both_ends(placement: Placement) {
+    let mut space = Space::new(Span::ALL, Align::ONE, placement).unwrap();
     let at = |address| Span::new(address, address).unwrap();
     for address in [0, u64::MAX] {
         assert_eq!(space.alloc(&Request::new(1).window(at(address)), 1).unwrap(), at(address));
@@ -383,45 +355,8 @@ fn an_empty_window_cannot_be_asked_for() {
     assert_eq!(page.within(7, 7), Ok(page.window(Span::new(7, 7).unwrap())));
 }
 
-/// Runs each check on every index, under each of its placements.
-macro_rules! under_every_placement {
-    ($($check:ident),+ $(,)?) => {
-        mod under {
-            $(mod $check {
-                fn each<I: super::super::Placements>() {
-                    I::all().into_iter().for_each(super::super::$check::<I>);
-                }
-
-                #[test]
-                fn a_red_black_tree() {
-                    each::<super::super::RbTree>();
-                }
-
-                #[test]
-                fn a_red_black_tree_with_wishes() {
-                    each::<super::super::RbTree<super::super::rbtree::HotAndLazy>>();
-                }
-
-                #[test]
-                fn a_btree() {
-                    each::<super::super::BTree>();
-                }
-
-                #[test]
-                fn a_red_black_tree_by_size() {
-                    each::<super::super::BySize<super::super::RbTree>>();
-                }
-
-                #[test]
-                fn a_btree_by_size() {
-                    each::<super::super::BySize<super::super::BTree>>();
-                }
-            })+
-        }
-    };
-}
-
-under_every_placement!(
+each_placement!(
+    { lowest: Lowest, highest: Highest, best_fit: BestFit },
     requests_without_a_place,
     moves_without_a_place,
     fixed_places,

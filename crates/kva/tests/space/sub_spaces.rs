@@ -2,8 +2,8 @@
 //! own and are given back.
 
 use freehold_kva::{
-    AddressSpace, AdoptError, AllocError, BTree, BySize, FreeError, FreeIndex, LayoutError, MoveError,
-    OutOfMemory, RbTree, Rejected, Request, ResizeError, ReturnError,
+    AddressSpace, AdoptError, AllocError, FreeError, LayoutError, MoveError, OutOfMemory, Placement,
+    Rejected, Request, ResizeError, ReturnError,
 };
 use freehold_units::{Align, Span};
 use proptest::prelude::*;
@@ -18,19 +18,19 @@ fn request(count: u64) -> Request {
     Request::new(count * PAGE)
 }
 
-fn space<I: FreeIndex>(pages_: u64) -> AddressSpace<&'static str, I> {
-    AddressSpace::new_in(pages(0, pages_), Align::PAGE, I::Placement::default()).unwrap()
+fn space(placement: Placement, pages_: u64) -> AddressSpace<&'static str> {
+    AddressSpace::new(pages(0, pages_), Align::PAGE, placement).unwrap()
 }
 
-fn carve<I: FreeIndex, J: FreeIndex>(
-    parent: &mut AddressSpace<&'static str, I>,
+fn carve(
+    parent: &mut AddressSpace<&'static str>,
     request: &Request,
     owner: &'static str,
-) -> AddressSpace<&'static str, J> {
-    parent.carve(request, owner, J::Placement::default()).unwrap()
+) -> AddressSpace<&'static str> {
+    parent.carve(request, owner, Placement::Lowest).unwrap()
 }
 
-fn bytes<I: FreeIndex>(space: &AddressSpace<&'static str, I>) -> Result<Vec<u8>, OutOfMemory> {
+fn bytes(space: &AddressSpace<&'static str>) -> Result<Vec<u8>, OutOfMemory> {
     space.validate().unwrap();
     space.snapshot(|owner, to| to.put(owner.as_bytes()))
 }
@@ -39,9 +39,9 @@ fn cause<T, E>(refused: Result<impl Sized, Rejected<T, E>>) -> Option<E> {
     refused.err().map(|rejected| rejected.cause)
 }
 
-fn a_carved_region_stays_as_it_is<I: FreeIndex>() {
-    let mut bus = space::<I>(64);
-    let window: AddressSpace<_, BTree> = carve(&mut bus, &request(8).guard(PAGE), "bridge");
+fn a_carved_region_stays_as_it_is(placement: Placement) {
+    let mut bus = space(placement, 64);
+    let window: AddressSpace<_> = carve(&mut bus, &request(8).guard(PAGE), "bridge");
     assert_eq!(
         (window.span(), window.granule(), window.stats().free_bytes),
         (pages(0, 8), Align::PAGE, 8 * 4096)
@@ -63,43 +63,44 @@ fn a_carved_region_stays_as_it_is<I: FreeIndex>() {
     assert!(matches!(bus.free(0), Err(FreeError::AlreadyFree { .. })));
 }
 
-fn a_sub_space_gets_no_other_addresses<I: FreeIndex>() {
-    let mut bus = space::<I>(64);
-    let mut window: AddressSpace<_, I> = carve(&mut bus, &request(8), "bridge");
+fn a_sub_space_gets_no_other_addresses(placement: Placement) {
+    let mut bus = space(placement, 64);
+    let mut window: AddressSpace<_> = carve(&mut bus, &request(8), "bridge");
     let before = bytes(&window);
     assert_eq!(window.add(pages(8, 8)), Err(LayoutError::SubSpace { space: pages(0, 8) }));
     assert_eq!(bytes(&window), before);
     assert!(window.is_sub_space() && !bus.is_sub_space());
     // A copy is nobody's, and may grow.
-    let mut copy =
-        AddressSpace::<_, I>::restore(&before.unwrap(), window.placement(), |_| Ok::<_, ()>("")).unwrap();
+    let mut copy = AddressSpace::restore(&before.unwrap(), window.placement(), |_| Ok::<_, ()>("")).unwrap();
     assert!(!copy.is_sub_space());
     assert_eq!(copy.add(pages(8, 8)), Ok(()));
 }
 
-fn strangers_are_sent_back<I: FreeIndex + Clone>() {
-    let (mut ours, mut theirs) = (space::<I>(64), space::<I>(64));
-    let window: AddressSpace<_, I> = carve(&mut ours, &request(8), "ours");
-    let twin: AddressSpace<_, I> = carve(&mut theirs, &request(8), "theirs");
+fn strangers_are_sent_back(placement: Placement) {
+    let (mut ours, mut theirs) = (space(placement, 64), space(placement, 64));
+    let window: AddressSpace<_> = carve(&mut ours, &request(8), "ours");
+    let twin: AddressSpace<_> = carve(&mut theirs, &request(8), "theirs");
     let (before, before_theirs) = (bytes(&ours), bytes(&theirs));
     let foreign = Some(ReturnError::Foreign { space: pages(0, 8) });
     // Equal in all, but another's; one's own, but a copy; made, not carved.
     let twin = ours.take_back(twin).unwrap_err();
     assert_eq!(Some(twin.cause), foreign);
     assert_eq!(cause(ours.take_back(window.clone())), foreign);
-    assert_eq!(cause(ours.take_back(space::<I>(8))), foreign);
-    assert_eq!(cause(ours.take_back(space::<I>(64))), Some(ReturnError::Foreign { space: pages(0, 64) }));
+    assert_eq!(cause(ours.take_back(space(placement, 8))), foreign);
+    assert_eq!(
+        cause(ours.take_back(space(placement, 64))),
+        Some(ReturnError::Foreign { space: pages(0, 64) })
+    );
     assert_eq!((bytes(&ours), bytes(&theirs)), (before, before_theirs));
     // Each is welcome where it comes from.
     assert_eq!(ours.take_back(window).unwrap(), (pages(0, 8), "ours"));
     assert_eq!(theirs.take_back(twin.value).unwrap(), (pages(0, 8), "theirs"));
 }
 
-fn what_lives_in_it_is_named<I: FreeIndex>() {
-    let mut bus = space::<I>(64);
-    let mut window: AddressSpace<_, BTree> = carve(&mut bus, &request(16), "bridge");
-    let mut inner: AddressSpace<_, RbTree> =
-        carve(&mut window, &request(4).window(pages(8, 4)), "bridge below");
+fn what_lives_in_it_is_named(placement: Placement) {
+    let mut bus = space(placement, 64);
+    let mut window: AddressSpace<_> = carve(&mut bus, &request(16), "bridge");
+    let mut inner: AddressSpace<_> = carve(&mut window, &request(4).window(pages(8, 4)), "bridge below");
     inner.alloc(&request(1), "nic").unwrap();
     let (before, before_window, before_inner) = (bytes(&bus), bytes(&window), bytes(&inner));
     let refused = bus.take_back(window).unwrap_err();
@@ -115,9 +116,9 @@ fn what_lives_in_it_is_named<I: FreeIndex>() {
     assert_eq!(bus.take_back(window).unwrap(), (pages(0, 16), "bridge"));
 }
 
-fn what_was_given_up_does_not_come_back<I: FreeIndex>() {
-    let mut bus = space::<I>(64);
-    let window: AddressSpace<_, I> = carve(&mut bus, &request(8), "bridge");
+fn what_was_given_up_does_not_come_back(placement: Placement) {
+    let mut bus = space(placement, 64);
+    let window: AddressSpace<_> = carve(&mut bus, &request(8), "bridge");
     assert!(bus.disown(0));
     assert!(!bus.disown(0) && !bus.disown(PAGE) && !bus.disown(u64::MAX));
     assert!(!bus.region_at(0).unwrap().is_carved());
@@ -125,18 +126,18 @@ fn what_was_given_up_does_not_come_back<I: FreeIndex>() {
     assert_eq!(window.cause, ReturnError::Foreign { space: pages(0, 8) });
     bus.free(0).unwrap();
     // The same place again: still a stranger.
-    let next: AddressSpace<_, I> = carve(&mut bus, &request(8), "another");
+    let next: AddressSpace<_> = carve(&mut bus, &request(8), "another");
     assert!(bus.take_back(window.value).is_err());
     assert_eq!(bus.take_back(next).unwrap(), (pages(0, 8), "another"));
 }
 
-fn only_what_fits_is_adopted<I: FreeIndex + Clone>() {
-    let mut bus = space::<I>(64);
+fn only_what_fits_is_adopted(placement: Placement) {
+    let mut bus = space(placement, 64);
     bus.alloc(&request(8).guard(PAGE), "bridge").unwrap();
     let before = bytes(&bus);
     let (region, page) = (pages(0, 8), Align::PAGE);
     let new = |layout: &[Span], granule| {
-        AddressSpace::<(), BTree>::with_layout(layout, granule, Default::default()).unwrap()
+        AddressSpace::<()>::with_layout(layout, granule, Default::default()).unwrap()
     };
     for (first, mut child, error) in [
         (PAGE, new(&[region], page), AdoptError::Address(FreeError::Interior { address: PAGE, region })),
@@ -163,29 +164,25 @@ fn only_what_fits_is_adopted<I: FreeIndex + Clone>() {
 }
 
 /// A tree is copied, or moved, space by space, and tied together again.
-fn copies_and_restored_trees_adopt_theirs<I: FreeIndex + Clone>() {
-    let mut bus = space::<I>(64);
-    let mut window: AddressSpace<_, I> = carve(&mut bus, &request(8), "bridge");
+fn copies_and_restored_trees_adopt_theirs(placement: Placement) {
+    let mut bus = space(placement, 64);
+    let mut window: AddressSpace<_> = carve(&mut bus, &request(8), "bridge");
     window.alloc(&request(2), "nic").unwrap();
     let name = |bytes: &[u8]| match bytes {
         b"nic" => Ok("nic"),
         b"bridge" => Ok("bridge"),
         _ => Err("unknown device"),
     };
-    let restored_bus = AddressSpace::restore(&bytes(&bus).unwrap(), Default::default(), name).unwrap();
-    let restored_window = AddressSpace::restore(&bytes(&window).unwrap(), Default::default(), name).unwrap();
-    let restored: (AddressSpace<_, BySize<BTree>>, AddressSpace<_, BTree>) = (restored_bus, restored_window);
-    tied_again(restored.0, restored.1);
+    let restored_bus = AddressSpace::restore(&bytes(&bus).unwrap(), placement, name).unwrap();
+    let restored_window = AddressSpace::restore(&bytes(&window).unwrap(), placement, name).unwrap();
+    tied_again(restored_bus, restored_window);
     tied_again(bus.clone(), window.clone());
     // The originals have noticed nothing.
     window.free(0).unwrap();
     assert_eq!(bus.take_back(window).unwrap(), (pages(0, 8), "bridge"));
 }
 
-fn tied_again<I: FreeIndex, J: FreeIndex>(
-    mut bus: AddressSpace<&'static str, I>,
-    mut window: AddressSpace<&'static str, J>,
-) {
+fn tied_again(mut bus: AddressSpace<&'static str>, mut window: AddressSpace<&'static str>) {
     let carved: Vec<Span> =
         bus.regions().filter(|region| region.is_carved()).map(|region| region.span()).collect();
     assert_eq!(carved, [pages(0, 8)]);
@@ -200,10 +197,10 @@ fn tied_again<I: FreeIndex, J: FreeIndex>(
     assert!(bus.is_empty());
 }
 
-fn the_whole_address_space_can_be_handed_on<I: FreeIndex>() {
-    let mut all = AddressSpace::<_, I>::new_in(Span::ALL, Align::ONE, Default::default()).unwrap();
+fn the_whole_address_space_can_be_handed_on(placement: Placement) {
+    let mut all = AddressSpace::new(Span::ALL, Align::ONE, placement).unwrap();
     all.alloc_at(Span::ALL, "guest").unwrap();
-    let mut guest = AddressSpace::<u8, BTree>::new(Span::ALL, Align::ONE, Default::default()).unwrap();
+    let mut guest = AddressSpace::<u8>::new(Span::ALL, Align::ONE, placement).unwrap();
     assert_eq!(all.adopt(0, &mut guest), Ok(Span::ALL));
     guest.alloc_at(Span::new(u64::MAX, u64::MAX).unwrap(), 1).unwrap();
     let refused = all.take_back(guest).unwrap_err();
@@ -219,14 +216,14 @@ fn the_whole_address_space_can_be_handed_on<I: FreeIndex>() {
 /// Whatever becomes of parent and child, neither needs the other.
 #[test]
 fn either_may_be_dropped_first() {
-    let mut bus = space::<RbTree>(64);
+    let mut bus = space(Placement::Lowest, 64);
     let mut window: AddressSpace<&str> = carve(&mut bus, &request(8), "bridge");
     drop(bus);
     window.alloc(&request(1), "nic").unwrap();
     window.validate().unwrap();
     window.free(0).unwrap();
     // A new parent at the same place does not know it.
-    let mut bus = space::<RbTree>(64);
+    let mut bus = space(Placement::Lowest, 64);
     let lost: AddressSpace<&str> = carve(&mut bus, &request(8), "bridge");
     assert!(bus.take_back(window).is_err());
     drop(lost);
@@ -236,12 +233,12 @@ fn either_may_be_dropped_first() {
 
 /// A space and those carved from it.
 struct Node {
-    space: AddressSpace<usize, BTree>,
+    space: AddressSpace<usize>,
     below: Vec<Node>,
 }
 
 impl Node {
-    fn new(space: AddressSpace<usize, BTree>) -> Self {
+    fn new(space: AddressSpace<usize>) -> Self {
         Self { space, below: Vec::new() }
     }
 
@@ -267,7 +264,7 @@ impl Node {
     }
 
     /// Frees everything, from the leaves up, after one attempt to do it the other way round.
-    fn cleared(mut self) -> AddressSpace<usize, BTree> {
+    fn cleared(mut self) -> AddressSpace<usize> {
         for node in std::mem::take(&mut self.below) {
             let lowest = node.space.regions().next().map(|region| region.span());
             let space = match (lowest, self.space.take_back(node.space)) {
@@ -295,7 +292,7 @@ proptest! {
     fn trees_of_spaces_hand_out_no_address_twice(
         ops in prop::collection::vec((any::<u8>(), prop::collection::vec(any::<usize>(), 0..4), 1u64..9), 1..80),
     ) {
-        let root = AddressSpace::new_in(pages(0, 256), Align::PAGE, Default::default()).unwrap();
+        let root = AddressSpace::new(pages(0, 256), Align::PAGE, Default::default()).unwrap();
         let mut root = Node::new(root);
         let mut spaces = 1;
         for (at, (kind, path, size)) in ops.into_iter().enumerate() {
@@ -332,14 +329,8 @@ proptest! {
     }
 }
 
-over_indexes!(
-    {
-        a_red_black_tree: freehold_kva::RbTree,
-        a_red_black_tree_with_wishes: freehold_kva::RbTree<freehold_kva::rbtree::HotAndLazy>,
-        a_btree: freehold_kva::BTree,
-        a_btree_by_size: freehold_kva::BySize<freehold_kva::BTree>,
-        a_red_black_tree_by_size: freehold_kva::BySize<freehold_kva::RbTree>,
-    },
+each_placement!(
+    { lowest: Lowest, best_fit: BestFit },
     a_carved_region_stays_as_it_is,
     a_sub_space_gets_no_other_addresses,
     strangers_are_sent_back,
@@ -353,8 +344,8 @@ over_indexes!(
 /// What is forgotten leaves its space valid; the rest of the space is used as before.
 #[test]
 fn forgotten_sub_spaces_moves_and_iterators() {
-    let mut parent: AddressSpace<_, BTree> = space(64);
-    let child: AddressSpace<&str, BTree> = carve(&mut parent, &request(16), "bridge");
+    let mut parent = space(Placement::Lowest, 64);
+    let child: AddressSpace<&str> = carve(&mut parent, &request(16), "bridge");
     let first = child.span().first();
     std::mem::forget(child);
     parent.validate().unwrap();

@@ -1,7 +1,7 @@
 //! What went wrong in virtual machine monitors when a guest moved its devices, played on a space: each sequence is that of
 //! a public report, with what happened there.
 
-use freehold_kva::{AddressSpace, AllocError, FreeError, FreeIndex, MoveError, PendingMove, Request};
+use freehold_kva::{AddressSpace, AllocError, FreeError, MoveError, PendingMove, Placement, Request};
 use freehold_units::{Align, Span};
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use std::collections::BTreeMap;
 const BAR: u64 = 0x8_0000;
 const MMIO: u64 = 0x10_0000_0000;
 
-type Bus<I> = AddressSpace<&'static str, I>;
+type Bus = AddressSpace<&'static str>;
 
 fn bar(at: u64) -> Span {
     Span::from_size(MMIO + at * BAR, BAR).unwrap()
 }
 
 /// Room for 64 BARs.
-fn bus<I: FreeIndex>() -> Bus<I> {
+fn bus(placement: Placement) -> Bus {
     let whole = Span::from_size(MMIO, 64 * BAR).unwrap();
-    Bus::new_in(whole, Align::PAGE, I::Placement::default()).unwrap()
+    Bus::new(whole, Align::PAGE, placement).unwrap()
 }
 
 /// Devices side by side from the start of the bus on.
-fn devices<I: FreeIndex>(names: &[&'static str]) -> Bus<I> {
-    let mut bus = bus();
+fn devices(placement: Placement, names: &[&'static str]) -> Bus {
+    let mut bus = bus(placement);
     for (at, &name) in (0..).zip(names) {
         bus.alloc(&Request::natural(BAR).window(bar(at)), name).unwrap();
     }
     bus
 }
 
-fn owner<I: FreeIndex>(bus: &Bus<I>, address: u64) -> Option<&'static str> {
+fn owner(bus: &Bus, address: u64) -> Option<&'static str> {
     bus.validate().unwrap();
     bus.region_at(address).map(|region| *region.value())
 }
@@ -57,8 +57,8 @@ impl Doorbells {
 
 /// cloud-hypervisor #8572: a move freed the old BAR first; a device that was plugged in meanwhile got it while its
 /// ioeventfd was still registered there, and KVM refused the newcomer's with `EEXIST`.
-fn an_old_place_is_not_given_away_before_its_doorbells_are_gone<I: FreeIndex>() {
-    let mut bus: Bus<I> = devices(&["disk"]);
+fn an_old_place_is_not_given_away_before_its_doorbells_are_gone(placement: Placement) {
+    let mut bus: Bus = devices(placement, &["disk"]);
     let mut doorbells = Doorbells::default();
     let old = bar(0);
     doorbells.register(old, "disk").unwrap();
@@ -87,8 +87,8 @@ fn an_old_place_is_not_given_away_before_its_doorbells_are_gone<I: FreeIndex>() 
 
 /// cloud-hypervisor #8202: a Windows guest moved devices onto each other's places, which is legitimate as a whole, but
 /// each single move met a live device, was refused and tried again, and the boot never ended.
-fn devices_change_places_with_one_another<I: FreeIndex>() {
-    let mut bus: Bus<I> = devices(&["disk", "nic", "rng", "console"]);
+fn devices_change_places_with_one_another(placement: Placement) {
+    let mut bus: Bus = devices(placement, &["disk", "nic", "rng", "console"]);
     // One by one there is no order that works.
     for (from, to) in [(0, 1), (1, 2), (2, 0)] {
         let error = bus.begin_move(bar(from).first(), bar(to).first()).unwrap_err();
@@ -110,8 +110,8 @@ fn devices_change_places_with_one_another<I: FreeIndex>() {
 
 /// cloud-hypervisor #8203: the old BAR was freed before the new one was had; when that failed, the old one stayed free for
 /// the allocator though the device was still mapped there, and the next device to be plugged in collided with it.
-fn a_move_that_fails_leaves_the_device_where_it_is<I: FreeIndex>() {
-    let mut bus: Bus<I> = devices(&["disk", "nic"]);
+fn a_move_that_fails_leaves_the_device_where_it_is(placement: Placement) {
+    let mut bus: Bus = devices(placement, &["disk", "nic"]);
     let before = bus.clone();
     let taken = bus.begin_move(bar(0).first(), bar(1).first());
     assert_eq!(taken, Err(MoveError::Place(AllocError::Occupied { region: bar(1) })));
@@ -126,8 +126,8 @@ fn a_move_that_fails_leaves_the_device_where_it_is<I: FreeIndex>() {
 
 /// cloud-hypervisor #7938: a guest's driver wrote an address that no allocator had into a BAR; the move failed half-way,
 /// the register said one place and the bus another, and the monitor crashed.
-fn no_address_of_a_guest_does_harm<I: FreeIndex>() {
-    let mut bus: Bus<I> = devices(&["disk", "nic"]);
+fn no_address_of_a_guest_does_harm(placement: Placement) {
+    let mut bus: Bus = devices(placement, &["disk", "nic"]);
     let before = bus.clone();
     let edges = [
         0,
@@ -163,15 +163,15 @@ fn no_address_of_a_guest_does_harm<I: FreeIndex>() {
 
 /// Firecracker #6095: a move was three steps, allocator, bus and doorbells, each undone by hand when a later one failed, and
 /// the old range was given back after all of them by a call that was not to fail.
-fn a_step_that_fails_later_is_undone_by_one_call<I: FreeIndex>() {
-    let mut bus: Bus<I> = devices(&["disk", "nic"]);
+fn a_step_that_fails_later_is_undone_by_one_call(placement: Placement) {
+    let mut bus: Bus = devices(placement, &["disk", "nic"]);
     let mut doorbells = Doorbells::default();
     doorbells.register(bar(0), "disk").unwrap();
     // Something else rings there, so that the last step fails.
     doorbells.register(bar(7), "stray").unwrap();
     let before = bus.clone();
 
-    let relocate = |bus: &mut Bus<I>, doorbells: &mut Doorbells, to: u64| -> Result<PendingMove, MoveError> {
+    let relocate = |bus: &mut Bus, doorbells: &mut Doorbells, to: u64| -> Result<PendingMove, MoveError> {
         let token = bus.begin_move(bar(0).first(), bar(to).first())?;
         match doorbells.register(bar(to), "disk") {
             Ok(()) => {
@@ -197,12 +197,8 @@ fn a_step_that_fails_later_is_undone_by_one_call<I: FreeIndex>() {
     assert_eq!(again, Err(FreeError::AlreadyFree { address: block.first(), block }));
 }
 
-over_indexes!(
-    {
-        a_red_black_tree: freehold_kva::RbTree,
-        a_btree: freehold_kva::BTree,
-        a_btree_by_size: freehold_kva::BySize<freehold_kva::BTree>,
-    },
+each_placement!(
+    { lowest: Lowest, best_fit: BestFit },
     an_old_place_is_not_given_away_before_its_doorbells_are_gone,
     devices_change_places_with_one_another,
     a_move_that_fails_leaves_the_device_where_it_is,

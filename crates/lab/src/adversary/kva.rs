@@ -11,8 +11,7 @@ use super::growth::Bound;
 use super::meter::Meter;
 use super::sequence::Sequence;
 use crate::workload::SplitMix;
-use freehold::kva::by_size::{BySize, Placement as Fits};
-use freehold::kva::{AddressSpace, AllocError, BTree, Placement, Request};
+use freehold::kva::{AddressSpace, AllocError, Placement, Request};
 use freehold::units::{Align, Span, Tally};
 
 type Space = AddressSpace<u32>;
@@ -27,7 +26,10 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     Sequence::amortized("alignments-20", "alloc", |n, meter| alignments(n, 20, meter)),
     Sequence::amortized("alignments-40", "alloc", |n, meter| alignments(n, 40, meter)),
     // Each free and each cut may be paid for by a later search: of a churn the mean alone is promised.
-    Sequence::amortized("aligned-churn", "alloc, free", aligned_churn).single(Bound::Linear, Bound::Linear),
+    Sequence::amortized("aligned-churn", "alloc, free", |n, meter| {
+        aligned_churn(n, Placement::Lowest, meter)
+    })
+    .single(Bound::Linear, Bound::Linear),
     Sequence::amortized("leaf-ends", "alloc", leaf_ends),
     Sequence::amortized("mass-frees", "alloc", mass_frees),
     Sequence::amortized("refused", "alloc", refused),
@@ -44,9 +46,14 @@ pub(super) const SEQUENCES: &[Sequence] = &[
         .in_instructions()
         .single(Bound::Linear, Bound::Linear),
     Sequence::amortized("equal-blocks", "best fit", |n, meter| best_fit(n, 1, meter)),
-    // Documented as linear in the blocks that are large enough and badly placed.
-    Sequence::amortized("wrong-alignment", "best fit", |n, meter| best_fit(n, 16, meter))
-        .single(Bound::Linear, Bound::Linear),
+    Sequence::amortized("wrong-alignment", "best fit", |n, meter| best_fit(n, 16, meter)),
+    Sequence::amortized("last-window", "best fit", best_fit_last_window),
+    Sequence::amortized("aligned-churn", "best fit, free", |n, meter| {
+        aligned_churn(n, Placement::BestFit, meter)
+    })
+    .single(Bound::Linear, Bound::Linear),
+    // Documented as linear in the lesser of the regions in the window and the blocks outside it that would do.
+    Sequence::amortized("half-window", "best fit", best_fit_half_window).single(Bound::Linear, Bound::Linear),
     // Linear by nature: what is written grows with n.
     Sequence::amortized("one-granule-gaps", "snapshot", snapshot)
         .in_instructions()
@@ -79,8 +86,17 @@ impl Gaps {
 
     /// A space of granules with these gaps and `room` free granules behind them, made by requests alone; how many operations that took.
     fn space(&self, room: u64, tally: &mut Tally) -> Result<(Space, u64), String> {
+        self.space_under(Placement::Lowest, room, tally)
+    }
+
+    fn space_under(
+        &self,
+        placement: Placement,
+        room: u64,
+        tally: &mut Tally,
+    ) -> Result<(Space, u64), String> {
         let span = Span::from_size(0, self.end() + room).ok_or("the space is too long")?;
-        let mut space = Space::new(span, Align::ONE, Placement::Lowest).map_err(|error| error.to_string())?;
+        let mut space = Space::new(span, Align::ONE, placement).map_err(|error| error.to_string())?;
         let wall = self.period - self.offset - self.gap;
         for at in 0..u64::from(self.count) {
             let base = at * self.period;
@@ -183,7 +199,7 @@ fn alignments(n: u32, kinds: u64, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Random sizes of eleven alignments; n are live.
-fn aligned_churn(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn aligned_churn(n: u32, placement: Placement, meter: &mut Meter) -> Result<(), String> {
     let span = Span::from_size(0, u64::from(n) * 4096).ok_or("the space is too long")?;
     let mut random = SplitMix::new(u64::from(n));
     let mut live = Vec::new();
@@ -192,7 +208,7 @@ fn aligned_churn(n: u32, meter: &mut Meter) -> Result<(), String> {
         align(1 << log2).map(|align| Request::new(1 + random.uniform(10)).align(align))
     };
     let mut space = meter.ready(|tally| {
-        let mut space = Space::new(span, Align::ONE, Placement::Lowest).map_err(|error| error.to_string())?;
+        let mut space = Space::new(span, Align::ONE, placement).map_err(|error| error.to_string())?;
         for _ in 0..n {
             live.extend(ask(&mut space, &request(&mut random)?, tally));
         }
@@ -383,32 +399,37 @@ fn find_misaligned(n: u32, learned: bool, meter: &mut Meter) -> Result<(), Strin
     whole(&space)
 }
 
-/// Blocks of equal size, and requests for that size.
+/// Blocks of equal size, and requests for that size: the first block, or if none has a place the room at the end.
 fn best_fit(n: u32, multiple: u64, meter: &mut Meter) -> Result<(), String> {
-    let (n, end) = (u64::from(n), 16 * u64::from(n));
-    let mut space = meter.ready(|tally| {
-        let span = Span::from_size(0, end + 64).ok_or("the space is too long")?;
-        let mut space = AddressSpace::<u32, BySize<BTree>>::new_in(span, Align::ONE, Fits::BestFit)
-            .map_err(|error| error.to_string())?;
-        let mut take = |space: &mut AddressSpace<u32, BySize<BTree>>, size| {
-            space.alloc_probed(&Request::new(size), 0, tally).map_err(|refused| refused.cause.to_string())
-        };
-        for _ in 0..n {
-            [1, 12, 3].into_iter().try_for_each(|size| take(&mut space, size).map(drop))?;
-        }
-        for at in 0..n {
-            space.free_probed(16 * at + 1, tally).map_err(|error| error.to_string())?;
-        }
-        Ok((space, 4 * n))
-    })?;
-    let request = Request::new(12).align(align(multiple)?);
-    let right = if multiple == 1 { 1 } else { end };
+    let gaps = Gaps::misaligned(n, 12, 16);
+    let right = if multiple == 1 { 1 } else { gaps.end() };
+    best_fit_at(gaps, &Request::new(12).align(align(multiple)?), right, meter)
+}
+
+/// Blocks of equal size, of which the window has the last alone.
+fn best_fit_last_window(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let gaps = Gaps::misaligned(n, 12, 16);
+    let last = gaps.end() - 16 + 1;
+    let request = Request::new(12).within(last - 5, last + 11).map_err(|error| error.to_string())?;
+    best_fit_at(gaps, &request, last, meter)
+}
+
+/// Blocks of equal size, of which the window has the upper half.
+fn best_fit_half_window(n: u32, meter: &mut Meter) -> Result<(), String> {
+    let gaps = Gaps::misaligned(n, 12, 16);
+    let half = u64::from(n / 2) * 16;
+    let request = Request::new(12).within(half, gaps.end()).map_err(|error| error.to_string())?;
+    best_fit_at(gaps, &request, half + 1, meter)
+}
+
+/// Granted at one place, again and again.
+fn best_fit_at(gaps: Gaps, request: &Request, right: u64, meter: &mut Meter) -> Result<(), String> {
+    let mut space = meter.ready(|tally| gaps.space_under(Placement::BestFit, 64, tally))?;
     for _ in 0..MEASURED {
-        let found = meter.measure(|tally| space.alloc_probed(&request, 0, tally));
-        expect(found.ok().map(|span| span.first()), right)?;
+        expect(meter.measure(|tally| ask(&mut space, request, tally)), right)?;
         space.free(right).map_err(|error| error.to_string())?;
     }
-    space.validate().map_err(|broken| broken.to_string())
+    whole(&space)
 }
 
 /// A snapshot of regions with a gap of one granule behind each.

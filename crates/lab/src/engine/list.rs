@@ -2,12 +2,12 @@
 //! here.
 
 use super::listed::{engines, facts};
-use super::{FLOOR, OneTree, Session, Space, SpaceEngine};
+use super::{BySizeEngine, FLOOR, KernelEngine, OneTree, Session, Space, SpaceEngine};
 use Takes::{Any, BestFit, Highest, KernelsChoice, Lowest, LowestUpToPageAlignment};
-use freehold::kva::btree::Placement as B;
-use freehold::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Placement as Rb, Policy};
-use freehold::kva::{BTree, BySize, FreeIndex, RbTree, by_size};
+use freehold::kva::Placement as B;
 use freehold::units::{Align, Span};
+use freehold_linux::kva::Placement as Rb;
+use freehold_linux::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 use freehold_rivals::kva::{
     BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
 };
@@ -88,29 +88,29 @@ pub const ENGINES: &[EngineEntry] = engines! {
     "btree" "lowest" (Always ours)
         "free blocks and regions in one B+tree, each child known by its room per class of alignment; \
          exactly the lowest address that fits"
-        quick(Lowest, |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, B::Lowest)));
+        quick(Lowest, |layout, granule| boxed(SpaceEngine::new(layout, granule, B::Lowest)));
     "btree" "highest" (IfNamed ours)
         "the same B+tree from the other end; exactly the highest address that fits"
-        quick(Highest, |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, B::Highest)));
+        quick(Highest, |layout, granule| boxed(SpaceEngine::new(layout, granule, B::Highest)));
     "rbtree" "lowest" (Always ours)
         "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest \
          address that fits"
-        quick(Lowest, |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Rb::Lowest)));
+        quick(Lowest, |layout, granule| boxed(KernelEngine::<Plain>::new(layout, granule, Rb::Lowest)));
     "rbtree" "linux" (Always ours)
         "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass \
          over a lower block"
         quick(LowestUpToPageAlignment, |layout, granule| {
-            boxed(SpaceEngine::<RbTree>::new(layout, granule, Rb::Linux))
+            boxed(KernelEngine::<Plain>::new(layout, granule, Rb::Linux))
         });
     "rbtree" "highest" (IfNamed ours)
         "the same tree from the other end; exactly the highest address that fits"
-        quick(Highest, |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Rb::Highest)));
+        quick(Highest, |layout, granule| boxed(KernelEngine::<Plain>::new(layout, granule, Rb::Highest)));
     "rbtree" "best-fit" (IfNamed ours)
         "the red-black tree with its blocks ordered by size as well; the smallest block that fits"
-        quick(BestFit, best_fit::<RbTree>);
+        quick(BestFit, |layout, granule| boxed(BySizeEngine::new(layout, granule)));
     "btree" "best-fit" (InBench ours)
         "the B+tree with its blocks ordered by size as well; the smallest block that fits"
-        quick(BestFit, best_fit::<BTree>);
+        quick(BestFit, |layout, granule| boxed(SpaceEngine::new(layout, granule, B::BestFit)));
     "range-map" (InBench)
         "one WordMap for both: regions are its entries, free space its gaps; exactly the lowest address \
          that fits"
@@ -163,14 +163,7 @@ pub const VARIANTS: &[EngineEntry] = engines! {
 };
 
 fn wished<P: Policy>(layout: &[Span], granule: Align) -> Result<Box<dyn Session>, String> {
-    boxed(SpaceEngine::<RbTree<P>>::new(layout, granule, Rb::Lowest))
-}
-
-fn best_fit<I: FreeIndex + Clone + 'static>(
-    layout: &[Span],
-    granule: Align,
-) -> Result<Box<dyn Session>, String> {
-    boxed(SpaceEngine::<BySize<I>>::new(layout, granule, by_size::Placement::BestFit))
+    boxed(KernelEngine::<P>::new(layout, granule, Rb::Lowest))
 }
 
 pub(super) fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {

@@ -3,6 +3,7 @@
 mod driven;
 mod features;
 mod floor;
+mod kernel;
 mod list;
 mod listed;
 pub mod maple;
@@ -15,6 +16,7 @@ pub mod vma;
 pub use driven::Driven;
 pub use features::{FEATURES, Features};
 pub use floor::FLOOR;
+pub use kernel::{BySizeEngine, KernelEngine};
 pub use list::{ENGINES, EngineEntry, KvaFacts, Make, Takes, VARIANTS};
 pub use listed::{Compared, Facts, Listed};
 pub use one_tree::OneTree;

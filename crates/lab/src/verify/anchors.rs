@@ -4,10 +4,10 @@ use super::played::{Count, Played};
 use super::recipe::play;
 use super::state::free_digest;
 use super::{Checked, PAGE, pages};
-use crate::engine::SpaceEngine;
+use crate::engine::KernelEngine;
 use crate::workload::{END_PAGE, LOW_PAGE};
-use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Tally, Work};
+use freehold_linux::kva::Placement;
 use freehold_rivals::RivalWork;
 use freehold_rivals::kva::GapList;
 use freehold_trace::TraceError;
@@ -52,7 +52,7 @@ fn check_row(row: &AnchorRow) -> Result<Checked, String> {
         known = play(name, &mut played, seed, n, m);
         compare_gap(&mut comparison, &mut played);
     } else {
-        let engine = SpaceEngine::new(&[space], Align::PAGE, rbtree::Placement::Linux)?;
+        let engine = KernelEngine::new(&[space], Align::PAGE, Placement::Linux)?;
         let mut played = Played::of(engine, &OF_TREE);
         known = play(name, &mut played, seed, n, m);
         compare_tree(&mut comparison, &mut played);
@@ -122,9 +122,9 @@ impl Comparison<'_> {
     }
 }
 
-fn compare_tree(comparison: &mut Comparison<'_>, played: &mut Played<SpaceEngine<RbTree>>) {
+fn compare_tree(comparison: &mut Comparison<'_>, played: &mut Played<KernelEngine>) {
     comparison.checked.operations = played.allocs + played.frees;
-    let digest = free_digest(&played.engine, Some(played.engine.space.free_index()), PAGE);
+    let digest = free_digest(&played.engine, Some(played.engine.space.tree()), PAGE);
     let (shape, depth) = digest.shape.unwrap_or_default();
     let numbers = [
         ("allocs_total", played.allocs),

@@ -1,9 +1,9 @@
 //! An engine's state in the form of the digests: counts, sums and hashes in units of the file.
 
 use crate::hash::Fnv;
-use freehold::kva::RbTree;
-use freehold::kva::rbtree::Colour;
 use freehold::units::Span;
+use freehold_linux::kva::RbTree;
+use freehold_linux::kva::rbtree::Colour;
 use freehold_rivals::kva::GapList;
 use freehold_trace::kva::{Engine, FreeDigest, GapDigest};
 

@@ -2,14 +2,16 @@
 
 use super::events::Events;
 use super::{Checked, PAGE, pages};
-use freehold::kva::{AddressSpace, RbTree, Request, rbtree};
+use freehold::kva::Request;
 use freehold::units::{Align, Span, Work};
+use freehold_linux::kva::rbtree::NodeView;
+use freehold_linux::kva::{KernelSpace, Placement};
 use freehold_trace::TraceError;
 use freehold_trace::kva::{Talk, TalkNode, TalkOp, TalkStep};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-type Space = AddressSpace<(), RbTree>;
+type Space = KernelSpace;
 
 const NO_RANGE: &str = "no such range";
 
@@ -98,7 +100,7 @@ pub fn play_talk(file: &Path) -> Result<Vec<Played>, TraceError> {
 fn fresh(talk: &Talk) -> Result<Space, String> {
     let layout = talk.layout.iter().map(|&(low, high)| pages(low, high.saturating_sub(low)));
     let layout: Vec<Span> = layout.collect::<Option<_>>().ok_or(NO_RANGE)?;
-    Space::with_layout_in(&layout, Align::PAGE, rbtree::Placement::Linux).map_err(|error| error.to_string())
+    Space::with_layout(&layout, Align::PAGE, Placement::Linux).map_err(|error| error.to_string())
 }
 
 /// Runs a step: what the file expects, what happened, and the work. A free of the example gives addresses that
@@ -142,13 +144,13 @@ fn counts(named: &BTreeMap<String, u64>, events: &Events) -> BTreeMap<String, u6
 }
 
 fn nodes_of(space: &Space) -> Vec<TalkNode> {
-    let node = |node: rbtree::NodeView| TalkNode {
+    let node = |node: NodeView| TalkNode {
         start: node.span.first() / PAGE,
         size: node.span.size_saturating() / PAGE,
         subtree_max: node.subtree_max_size / PAGE,
         depth: node.depth,
     };
-    space.free_index().preorder().map(node).collect()
+    space.tree().preorder().map(node).collect()
 }
 
 /// Nodes as the file writes them.

@@ -3,9 +3,11 @@
 use super::Checked;
 use super::events::Events;
 use super::state::{free_digest, gap_digest};
-use crate::engine::{OneTree, SpaceEngine};
-use freehold::kva::{BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, rbtree};
+use crate::engine::{BySizeEngine, KernelEngine, OneTree, SpaceEngine};
+use freehold::kva::{Placement as B, Request};
 use freehold::units::{Align, Span};
+use freehold_linux::kva::Placement as Rb;
+use freehold_linux::kva::rbtree::Plain;
 use freehold_rivals::RivalWork;
 use freehold_rivals::kva::{GapList, Splay, lowest_fit};
 use freehold_trace::TraceError;
@@ -143,16 +145,16 @@ impl ColumnCheck {
 }
 
 fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Named>, String> {
-    use {btree::Placement as B, by_size::Placement::BestFit, rbtree::Placement as Rb};
-    let space = (layout, granule);
+    let ours = |placement| Ok::<_, String>(exact(SpaceEngine::new(layout, granule, placement)?));
+    let kernels = |placement| Ok::<_, String>(exact(KernelEngine::<Plain>::new(layout, granule, placement)?));
     Ok(match column {
         // The tree's shape is checked too.
         Column::Linux => {
-            let driver = Driver::new(SpaceEngine::<RbTree>::new(layout, granule, Rb::Linux)?);
-            let digest = |engine: &SpaceEngine<RbTree>, unit| {
-                Digest::Free(free_digest(engine, Some(engine.space.free_index()), unit))
+            let driver = Driver::new(KernelEngine::<Plain>::new(layout, granule, Rb::Linux)?);
+            let digest = |engine: &KernelEngine, unit| {
+                Digest::Free(free_digest(engine, Some(engine.space.tree()), unit))
             };
-            let lowest = |engine: &SpaceEngine<RbTree>, (size_bytes, align, window): Asked| {
+            let lowest = |engine: &KernelEngine, (size_bytes, align, window): Asked| {
                 let request = Request::new(size_bytes).align(align).window(window);
                 engine.space.find(&request, Rb::Lowest).ok()
             };
@@ -170,18 +172,18 @@ fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Na
             vec![("gap-list", None, Box::new(Told { driver, digest, lowest: Some(lowest) }))]
         }
         Column::Lowest => vec![
-            ("rbtree", Some("lowest"), placed::<RbTree>(space, Rb::Lowest)?),
-            ("btree", Some("lowest"), placed::<BTree>(space, B::Lowest)?),
+            ("rbtree", Some("lowest"), kernels(Rb::Lowest)?),
+            ("btree", Some("lowest"), ours(B::Lowest)?),
             ("range-map", None, exact(OneTree::new(layout, granule)?)),
             ("splay", None, exact(Splay::new(layout, granule)?)),
         ],
         Column::Highest => vec![
-            ("rbtree", Some("highest"), placed::<RbTree>(space, Rb::Highest)?),
-            ("btree", Some("highest"), placed::<BTree>(space, B::Highest)?),
+            ("rbtree", Some("highest"), kernels(Rb::Highest)?),
+            ("btree", Some("highest"), ours(B::Highest)?),
         ],
         Column::BestFit => vec![
-            ("rbtree", Some("best-fit"), placed::<BySize<RbTree>>(space, BestFit)?),
-            ("btree", Some("best-fit"), placed::<BySize<BTree>>(space, BestFit)?),
+            ("rbtree", Some("best-fit"), exact(BySizeEngine::new(layout, granule)?)),
+            ("btree", Some("best-fit"), ours(B::BestFit)?),
         ],
     })
 }
@@ -190,13 +192,6 @@ fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Na
 fn exact<E: Engine + 'static>(engine: E) -> Box<dyn Held> {
     let digest = |engine: &E, unit| Digest::Free(free_digest(engine, None, unit));
     Box::new(Told { driver: Driver::new(engine), digest, lowest: None })
-}
-
-fn placed<I: FreeIndex + Clone + 'static>(
-    (layout, granule): (&[Span], Align),
-    placement: I::Placement,
-) -> Result<Box<dyn Held>, String> {
-    Ok(exact(SpaceEngine::<I>::new(layout, granule, placement)?))
 }
 
 /// `letters address /steps`, in units.

@@ -2,10 +2,10 @@
 
 use super::Workload;
 use super::suite::{CHURN, Case, Pairs, Params, Phase, random_alloc};
-use crate::engine::Space;
-use crate::engine::SpaceEngine;
-use freehold::kva::{RbTree, rbtree};
+use crate::engine::{KernelEngine, Space};
 use freehold::units::{Align, Span};
+use freehold_linux::kva::Placement;
+use freehold_linux::kva::rbtree::Plain;
 use freehold_trace::kva::{Answer, Driver, Op};
 
 const PAGE: u64 = Align::PAGE.bytes();
@@ -39,8 +39,8 @@ pub fn whole_scene() -> Space {
 
 /// Runs the setup of a case.
 pub(super) fn settle(case: &mut Case, keep_natural: bool) -> anyhow::Result<Settled> {
-    let tree = SpaceEngine::<RbTree>::new(&[WHOLE], Align::PAGE, rbtree::Placement::Linux)
-        .map_err(anyhow::Error::msg)?;
+    let tree =
+        KernelEngine::<Plain>::new(&[WHOLE], Align::PAGE, Placement::Linux).map_err(anyhow::Error::msg)?;
     let mut driver = Driver::new(tree);
     let mut sizes: Vec<u64> = vec![0; case.objects() as usize];
     let (mut natural, mut ops) = (Vec::new(), Vec::new());

@@ -2,9 +2,10 @@
 //! the release build; times are ratios, and not checked.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use freehold::kva::{AddressSpace, RbTree, Request, rbtree::Placement};
+use freehold::kva::Request;
 use freehold_lab::data_folder;
 use freehold_lab::workload;
+use freehold_linux::kva::{KernelSpace, Placement};
 use freehold_trace::kva::{Event, EventKind, Events, Op};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -36,8 +37,7 @@ fn addresses_of_a_recorded_kernel_that_its_placement_gives_again() {
         .collect();
     let workload = workload::from_file(&file).unwrap();
     let space = workload.scene.layout[0];
-    let mut linux: AddressSpace<(), RbTree> =
-        AddressSpace::new_in(space, workload.scene.granule, Placement::Linux).unwrap();
+    let mut linux: KernelSpace = KernelSpace::new(space, workload.scene.granule, Placement::Linux).unwrap();
     let (mut live, mut answers) = (BTreeMap::new(), Vec::new());
     for (at, op) in workload.setup.iter().chain(&workload.ops).enumerate() {
         match op {

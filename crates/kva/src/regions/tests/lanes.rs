@@ -4,6 +4,7 @@ use super::super::Wanted;
 use super::super::far::high_halves;
 use super::super::leaf::{Entry, Leaf, WIDTH};
 use super::wanted;
+use crate::bplus::LeafNode;
 use crate::regions::Terms;
 use proptest::prelude::*;
 use std::vec::Vec;

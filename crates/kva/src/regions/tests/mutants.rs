@@ -13,7 +13,7 @@ fn sound() -> RegionTree<u32> {
     }
     let aligned = wanted(0, 7, 3, (0, 1 << 40)).unwrap();
     search(&mut tree, Order::LowestFirst, &aligned, &mut ());
-    assert_eq!((tree.tree.height, tree.tree.measures.masks()), (2, &[0, 7][..]));
+    assert_eq!((tree.tree.height, tree.tree.classes.masks()), (2, &[0, 7][..]));
     tree
 }
 

@@ -40,7 +40,7 @@ struct Twins {
 
 impl Twins {
     fn new(case: &Case) -> Self {
-        let tree = RegionTree::empty(Align::new(1 << case.shift).unwrap(), true).unwrap();
+        let tree = RegionTree::empty(Align::new(1 << case.shift).unwrap()).unwrap();
         let top = 1u128 << (64 - case.shift);
         let mut twins = Self { tree, model: Model::default(), shift: case.shift, top, count: 0 };
         let length = case.length.min(top);

@@ -75,7 +75,7 @@ fn every_alignment_is_learned_once() {
         }
     }
     tree.validate().unwrap();
-    assert_eq!(tree.tree.measures.masks().len(), 40);
+    assert_eq!(tree.tree.classes.masks().len(), 40);
 }
 
 #[test]

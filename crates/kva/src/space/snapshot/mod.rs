@@ -1,8 +1,8 @@
 //! Snapshots: a space as bytes, to be rebuilt in another process, on another machine, by another version.
 //!
 //! [`AddressSpace::snapshot`](crate::AddressSpace::snapshot) writes one,
-//! [`AddressSpace::restore`](crate::AddressSpace::restore) reads it onto whichever index and placement is wanted:
-//! they are no part of it. Free blocks and regions are exactly as they were; values are what the caller makes
+//! [`AddressSpace::restore`](crate::AddressSpace::restore) reads it; the placement
+//! is no part of it. Free blocks and regions are exactly as they were; values are what the caller makes
 //! of them. Equal spaces give equal bytes.
 //!
 //! # Format, versions 1 to 3

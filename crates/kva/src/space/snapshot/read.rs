@@ -2,8 +2,8 @@
 
 use super::checksum::crc32;
 use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, RestoreError, kind};
-use crate::index::guard_granules;
 use crate::regions::Terms;
+use crate::request::guard_granules;
 use freehold_units::{Align, Span};
 
 /// What a run tells of.

@@ -2,17 +2,16 @@
 
 use super::RestoreError;
 use super::read::{Part, Runs};
-use crate::{AddressSpace, FreeIndex, OutOfMemory};
+use crate::{AddressSpace, OutOfMemory, Placement};
 use alloc::vec::Vec;
 use freehold_units::Span;
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
-    /// The space of which `bytes` are a [snapshot](Self::snapshot), on any index and under any placement. `decode`
+impl<V> AddressSpace<V> {
+    /// The space of which `bytes` are a [snapshot](Self::snapshot), under any placement. `decode`
     /// makes a value of its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]), and moves are pending
     /// as they were ([`AddressSpace::pending_moves`]).
     ///
-    /// Free blocks and regions are what they were. The shape of an index need not be, so the placement `Linux`,
-    /// whose answers depend on it, may go on to choose other addresses than it would have.
+    /// Free blocks and regions are what they were.
     ///
     /// # Errors
     /// [`RestoreError`]: how the bytes are wrong, why a value could not be decoded, or no memory.
@@ -22,7 +21,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// what `decode` asks for.
     pub fn restore<E>(
         bytes: &[u8],
-        placement: I::Placement,
+        placement: Placement,
         mut decode: impl FnMut(&[u8]) -> Result<V, E>,
     ) -> Result<Self, RestoreError<E>> {
         let mut runs = Runs::open(bytes)?;
@@ -67,7 +66,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     self.carved.set(span.first(), None);
                 }
                 let block = self.block_over(taken).expect("K4: what was added is free");
-                self.occupy(&block, taken, terms, Some(value), &mut ());
+                self.occupy(block, taken, terms, Some(value), &mut ());
                 Ok(Some(taken))
             }
             Part::Hold { span, from, to } => {
@@ -76,7 +75,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                 moves.push((from, to, span.first()));
                 self.reserve(1)?;
                 let block = self.block_over(span).expect("K4: what was added is free");
-                self.occupy(&block, span, self.unaligned(), None, &mut ());
+                self.occupy(block, span, self.unaligned(), None, &mut ());
                 Ok(Some(span))
             }
         }

@@ -1,6 +1,6 @@
 use super::checksum::crc32;
 use super::{ALIGNED, MAGIC, MOVING, PLAIN, RestoreError, kind};
-use crate::{AddressSpace, BTree, BySize, FreeIndex, MoveError, Placement, RbTree, Request, rbtree};
+use crate::{AddressSpace, MoveError, Placement, Request};
 use core::convert::Infallible;
 use freehold_units::{Align, Span};
 use std::string::ToString;
@@ -37,16 +37,13 @@ fn value(bytes: &[u8]) -> Result<u8, &'static str> {
     }
 }
 
-fn restored<I: FreeIndex>(bytes: &[u8]) -> Result<AddressSpace<u8, I>, RestoreError<&'static str>> {
-    AddressSpace::restore(bytes, I::Placement::default(), value)
+fn restored(bytes: &[u8]) -> Result<AddressSpace<u8>, RestoreError<&'static str>> {
+    AddressSpace::restore(bytes, Placement::default(), value)
 }
 
-/// What is wrong with the bytes, whatever the index.
+/// What is wrong with the bytes.
 fn wrong(bytes: &[u8]) -> RestoreError<&'static str> {
-    let error = restored::<RbTree>(bytes).err();
-    assert_eq!(restored::<BTree>(bytes).err(), error);
-    assert_eq!(restored::<BySize<BTree>>(bytes).err(), error);
-    let error = error.unwrap();
+    let error = restored(bytes).err().unwrap();
     assert!(!error.to_string().is_empty());
     error
 }
@@ -57,7 +54,7 @@ fn picture() -> AddressSpace<u8> {
     let mut space = AddressSpace::with_layout(&layout, Align::PAGE, Placement::Lowest).unwrap();
     space.alloc_at(pages(12, 4), 7).unwrap();
     let rest = Request::new(8 * PAGE).guard(PAGE).window(pages(23, 9));
-    space.carve::<(), RbTree>(&rest, 8, rbtree::Placement::Lowest).unwrap();
+    space.carve::<()>(&rest, 8, Placement::Lowest).unwrap();
     space
 }
 
@@ -86,7 +83,7 @@ fn the_checksum_is_the_one_of_zip() {
 fn version_1_is_written_and_read_as_ever() {
     let bytes = picture().snapshot(|&value, to| to.put(&[value])).unwrap();
     assert_eq!(bytes, PICTURE);
-    let space = restored::<BTree>(&PICTURE).unwrap();
+    let space = restored(&PICTURE).unwrap();
     space.validate().unwrap();
     let regions = space.regions().map(|region| (region.span(), region.guard(), region.is_carved()));
     let wanted = [(pages(12, 4), None, false), (pages(23, 8), Some(pages(31, 1)), true)];
@@ -199,7 +196,7 @@ fn the_whole_space_takes_a_few_bytes() {
             }
             let bytes = space.snapshot(|_, to| to.put(&[1])).unwrap();
             assert!(bytes.len() < 45);
-            let back = restored::<BTree>(&bytes).unwrap();
+            let back = restored(&bytes).unwrap();
             back.validate().unwrap();
             assert_eq!((back.span(), back.stats().free_bytes), (Span::ALL, space.stats().free_bytes));
         }
@@ -233,7 +230,7 @@ fn version_2_holds_alignments() {
     assert_eq!(bytes[8..12], ALIGNED.to_le_bytes());
     // A page, no guard, aligned to it; free pages; a page, a guard, aligned to 8; the rest.
     assert_eq!(bytes[24..bytes.len() - 4], [2, 0, 0, 0, 1, 1, 1, 6, 2, 0, 1, 3, 1, 2, 1, 53]);
-    let mut back = restored::<BTree>(&bytes).unwrap();
+    let mut back = restored(&bytes).unwrap();
     back.validate().unwrap();
     assert_eq!(back.snapshot(|&value, to| to.put(&[value])).unwrap(), bytes);
     // It moves to a place that is as aligned.
@@ -261,7 +258,7 @@ fn version_3_holds_pending_moves() {
     // Three pages free; one held for the region at 4, which goes to 3; that region, without guard; the rest.
     let runs = [kind::FREE, 2, kind::HOLD, 0, 4, 3, kind::REGION, 1, 0, 0, 1, 7, kind::FREE, 9];
     assert_eq!(bytes[24..bytes.len() - 4], runs);
-    let mut back = restored::<RbTree>(&bytes).unwrap();
+    let mut back = restored(&bytes).unwrap();
     back.validate().unwrap();
     assert_eq!(back.snapshot(|&value, to| to.put(&[value])).unwrap(), bytes);
     assert_eq!(back.commit_move(token), Err(MoveError::Foreign { first: 4 * PAGE }));

@@ -3,7 +3,7 @@
 use super::checksum::crc32;
 use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, kind};
 use crate::regions::{Piece, RegionEntry};
-use crate::{AddressSpace, FreeIndex, OutOfMemory};
+use crate::{AddressSpace, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::Span;
 
@@ -46,7 +46,7 @@ impl Writer {
     }
 }
 
-impl<V, I: FreeIndex> AddressSpace<V, I> {
+impl<V> AddressSpace<V> {
     /// The space as bytes, in the format of [`snapshot`](crate::snapshot). `encode` puts a value's bytes, none if it
     /// needs none. Of a sub-space nothing tells that it is one; of its parent, that the region is carved.
     ///
@@ -57,7 +57,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Linear.
     ///
     /// ```
-    /// use freehold_kva::{AddressSpace, BTree, Placement, Request, btree};
+    /// use freehold_kva::{AddressSpace, Placement, Request};
     /// use freehold_units::{Align, Span};
     ///
     /// let bus = Span::new(0xc000_0000, 0xffff_ffff).unwrap();
@@ -67,7 +67,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// // On the other side, where the space is kept in a B+tree.
     /// let name = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
-    /// let moved = AddressSpace::<String, BTree>::restore(&bytes, btree::Placement::Lowest, name)?;
+    /// let moved = AddressSpace::<String>::restore(&bytes, Placement::Lowest, name)?;
     /// assert_eq!(moved.region_at(nic.last()).unwrap().value(), "nic");
     /// assert!(moved.free_blocks().eq(bus.free_blocks()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,14 +1,14 @@
 //! All that can be seen of a space, held against the model.
 
+use super::Twins;
 use super::model::{Cell, Model, Region};
-use super::{Index, Twins};
 use freehold_kva::Region as Seen;
 use freehold_units::Span;
 
 /// More granules than that are looked at one in so many.
 const LOOKS: usize = 64;
 
-impl<I: Index> Twins<I> {
+impl Twins {
     /// Everything that can be seen, from scratch.
     pub(super) fn compare(&self) {
         let (space, model) = (&self.space, &self.model);

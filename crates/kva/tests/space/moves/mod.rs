@@ -1,5 +1,5 @@
 //! Moves in two steps, rearrangements, and whatever else is done while they are pending, against a plain map of
-//! granules: random histories on every index, on few granules at either end of the addresses and between. After every
+//! granules: random histories under every placement, on few granules at either end of the addresses and between. After every
 //! operation all that can be seen is compared, and a space is equal to its copy of before if, and only if, nothing changed.
 //!
 //! A case that fails is shrunk and printed with its layout and its operations.
@@ -11,17 +11,15 @@ mod moving;
 mod places;
 mod tokens;
 
-use crate::placements::{Index, Promise};
+use crate::PLACEMENTS;
 use cases::{Case, Op, cases};
-use freehold_kva::rbtree::HotAndLazy;
-use freehold_kva::{AddressSpace, BTree, PendingMove};
+use freehold_kva::{AddressSpace, PendingMove, Placement};
 use model::Model;
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
-fn placement<I: Index>(which: usize) -> (I::Placement, Promise) {
-    let all = I::placements();
-    all[which % all.len()]
+fn placement(which: usize) -> Placement {
+    PLACEMENTS[which % PLACEMENTS.len()]
 }
 
 /// Why a token ends no move of a space.
@@ -32,24 +30,22 @@ enum Stale {
 }
 
 /// A space and its model, played together.
-struct Twins<I: Index> {
-    space: AddressSpace<u64, I>,
-    promise: Promise,
+struct Twins {
+    space: AddressSpace<u64>,
     model: Model,
     /// By the numbers of their regions.
-    sub_spaces: Vec<(u64, AddressSpace<(), BTree>)>,
+    sub_spaces: Vec<(u64, AddressSpace<()>)>,
     /// Of the moves that are pending, with the numbers of the regions.
     tokens: Vec<(PendingMove, u64)>,
     stale: Vec<(PendingMove, Stale)>,
 }
 
-impl<I: Index> Twins<I> {
+impl Twins {
     fn play(case: &Case) {
-        let (placement, promise) = placement::<I>(case.placement);
-        let space = AddressSpace::with_layout_in(&case.layout, case.granule, placement).unwrap();
+        let space = AddressSpace::with_layout(&case.layout, case.granule, placement(case.placement)).unwrap();
         let model = Model::new(&case.layout, case.granule);
         let (sub_spaces, tokens, stale) = (Vec::new(), Vec::new(), Vec::new());
-        let mut twins = Self { space, promise, model, sub_spaces, tokens, stale };
+        let mut twins = Self { space, model, sub_spaces, tokens, stale };
         twins.compare();
         let mut left_behind: Vec<Self> = Vec::new();
         for (at, op) in (1..).zip(&case.ops) {
@@ -136,27 +132,14 @@ impl<I: Index> Twins<I> {
     }
 }
 
-fn random_histories<I: Index>() {
+#[test]
+fn random_histories() {
     let kept = FileFailurePersistence::Direct("proptest-regressions/moves.txt");
     let config =
-        ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(700) };
+        ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(2100) };
     let played = TestRunner::new(config).run(&cases(), |case| {
-        Twins::<I>::play(&case);
+        Twins::play(&case);
         Ok(())
     });
     played.unwrap_or_else(|error| panic!("{error}"));
 }
-
-over_indexes!(
-    {
-        a_red_black_tree: freehold_kva::RbTree,
-        a_red_black_tree_with_wishes: freehold_kva::RbTree<super::super::HotAndLazy>,
-        a_btree: freehold_kva::BTree,
-        a_red_black_tree_by_size: freehold_kva::BySize<freehold_kva::RbTree>,
-        a_btree_by_size: freehold_kva::BySize<freehold_kva::BTree>,
-    },
-    random_histories,
-    a_token_of_a_space_that_is_gone_is_foreign,
-);
-
-use tokens::a_token_of_a_space_that_is_gone_is_foreign;

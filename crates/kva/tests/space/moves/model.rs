@@ -1,7 +1,6 @@
 //! What a space must be: a map of its granules to who holds them, looked at whole for every question.
 
-use super::Promise;
-use freehold_kva::{AllocError, FreeError, Request};
+use freehold_kva::{AllocError, FreeError, Placement, Request};
 use freehold_units::{Align, Span};
 use std::collections::BTreeMap;
 
@@ -317,8 +316,8 @@ impl Model {
         (first <= last).then_some((first, last))
     }
 
-    /// Whether `answer` is right for `request` under a placement with that promise.
-    pub(super) fn judge(&self, request: &Request, promise: Promise, answer: Result<Span, AllocError>) {
+    /// Whether `answer` is right for `request` under a placement.
+    pub(super) fn judge(&self, request: &Request, placement: Placement, answer: Result<Span, AllocError>) {
         let faults = self.faults(request);
         if !faults.is_empty() {
             return assert!(answer.is_err_and(|cause| faults.contains(&cause)), "{answer:?}: {faults:?}");
@@ -331,22 +330,20 @@ impl Model {
             Some((low, high, block.size_bytes()))
         };
         let all: Vec<(u128, u128, u128)> = self.blocks().iter().filter_map(places).collect();
-        let best = match promise {
-            Promise::Lowest | Promise::Linux => all.iter().map(|&(low, ..)| low).min(),
-            Promise::Highest => all.iter().map(|&(_, high, _)| high).max(),
-            Promise::Best => all.iter().min_by_key(|&&(low, _, size)| (size, low)).map(|&(low, ..)| low),
+        let best = match placement {
+            Placement::Lowest => all.iter().map(|&(low, ..)| low).min(),
+            Placement::Highest => all.iter().map(|&(_, high, _)| high).max(),
+            Placement::BestFit => all.iter().min_by_key(|&&(low, _, size)| (size, low)).map(|&(low, ..)| low),
         };
-        let no_choice = bytes == window.size_bytes();
-        let any_place = promise == Promise::Linux && !no_choice && align > Align::PAGE.max(self.granule);
         match answer {
             Ok(span) => {
                 let place = Span::from_size(span.first(), saturated(bytes)).unwrap();
                 assert!(span.size_bytes() == size_bytes.into() && align.divides(span.first()));
                 assert!(window.covers(place) && self.is_free(place), "{place} is not free");
-                assert!(any_place || best == Some(span.first().into()), "{span}, best is {best:x?}");
+                assert!(best == Some(span.first().into()), "{span}, best is {best:x?}");
             }
             Err(cause) => {
-                assert!(any_place || best.is_none(), "nothing found, best is {best:x?}");
+                assert!(best.is_none(), "nothing found, best is {best:x?}");
                 assert!(self.is_why_none(bytes, align, window, cause), "{cause:?}");
             }
         }

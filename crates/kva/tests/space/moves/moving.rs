@@ -2,14 +2,14 @@
 
 use super::cases::{Spoil, Travels};
 use super::model::{Model, Region};
-use super::{Index, Stale, Twins};
+use super::{Stale, Twins};
 use freehold_kva::MoveError;
 use freehold_units::Span;
 
 /// Who goes where, as it is asked.
 type Asked = Vec<(u64, Span)>;
 
-impl<I: Index> Twins<I> {
+impl Twins {
     pub(super) fn begin(&mut self, first: u64, to: u64) {
         let answer = self.space.begin_move(first, to);
         let number = match self.model.why_not_free(first) {

@@ -1,27 +1,27 @@
 //! Regions that come, go and change their size, sub-spaces, and layouts that change.
 
 use super::model::Cell;
-use super::{Index, Twins, placement};
+use super::{Twins, placement};
 use freehold_kva::{
-    AddressSpace, AdoptError, AllocError, BTree, FreeError, LayoutError, Request, ResizeError, ReturnError,
-    btree,
+    AddressSpace, AdoptError, AllocError, FreeError, LayoutError, Placement, Request, ResizeError,
+    ReturnError,
 };
 use freehold_units::{Align, Span};
 
-impl<I: Index> Twins<I> {
+impl Twins {
     pub(super) fn alloc(&mut self, at: u64, request: &Request, with: Option<usize>) {
-        let (answer, promise) = match with {
-            None => (self.space.alloc(request, at), self.promise),
+        let (answer, placement) = match with {
+            None => (self.space.alloc(request, at), self.space.placement()),
             Some(which) => {
-                let (placement, promise) = placement::<I>(which);
-                (self.space.alloc_with(request, placement, at), promise)
+                let placement = placement(which);
+                (self.space.alloc_with(request, placement, at), placement)
             }
         };
         if let Err(rejected) = &answer {
             assert_eq!(rejected.value, at);
         }
         let answer = answer.map_err(AllocError::from);
-        self.model.judge(request, promise, answer);
+        self.model.judge(request, placement, answer);
         if let Ok(span) = answer {
             self.model.place(span, request.guard_bytes, Align::new(request.align_bytes).unwrap(), at);
         }
@@ -94,9 +94,9 @@ impl<I: Index> Twins<I> {
     }
 
     pub(super) fn carve(&mut self, at: u64, request: &Request) {
-        let answer = self.space.carve::<(), BTree>(request, at, btree::Placement::Lowest);
+        let answer = self.space.carve::<()>(request, at, Placement::Lowest);
         let span = answer.as_ref().map(|sub_space| sub_space.span()).map_err(|rejected| rejected.cause);
-        self.model.judge(request, self.promise, span);
+        self.model.judge(request, self.space.placement(), span);
         if let Ok(sub_space) = answer {
             let align = Align::new(request.align_bytes).unwrap();
             let number = self.model.place(sub_space.span(), request.guard_bytes, align, at);
@@ -131,7 +131,7 @@ impl<I: Index> Twins<I> {
     pub(super) fn adopt(&mut self, which: usize) {
         let Some((number, region)) = self.region(which) else { return };
         let span = self.model.usable(region);
-        let mut child = AddressSpace::new(span, self.model.granule, btree::Placement::Lowest).unwrap();
+        let mut child = AddressSpace::new(span, self.model.granule, Placement::Lowest).unwrap();
         let answer = self.space.adopt(span.first(), &mut child);
         let is_out = self.sub_spaces.iter().any(|(other, _)| *other == number);
         let expected = match () {

@@ -27,17 +27,8 @@ pub(super) enum Op {
     TouchAt(u64),
 }
 
-/// Which wishes a red-black tree has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wishes {
-    pub(super) hot_block: bool,
-    pub(super) lazy_fixups: bool,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Case {
-    /// Of the red-black trees that may have some.
-    pub(super) wishes: Wishes,
     pub(super) granule: Align,
     pub(super) layout: Vec<Span>,
     pub(super) ops: Vec<Op>,
@@ -160,13 +151,6 @@ fn layouts(granule: Align) -> impl Strategy<Value = Vec<Span>> {
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let shifts = prop_oneof![4 => Just(0), 1 => Just(12), 2 => 0u32..64];
     shifts.prop_map(|shift| Align::new(1 << shift).unwrap()).prop_flat_map(|granule| {
-        let wishes =
-            any::<(bool, bool)>().prop_map(|(hot_block, lazy_fixups)| Wishes { hot_block, lazy_fixups });
-        (wishes, layouts(granule), histories(granule)).prop_map(move |(wishes, layout, ops)| Case {
-            wishes,
-            granule,
-            layout,
-            ops,
-        })
+        (layouts(granule), histories(granule)).prop_map(move |(layout, ops)| Case { granule, layout, ops })
     })
 }

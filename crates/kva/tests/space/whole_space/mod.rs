@@ -1,6 +1,6 @@
 //! The space against a brute-force model, over the whole of the 64-bit addresses and both ends of them:
 //! random layouts, granules, sizes, guards, windows and alignments. After every operation everything that can
-//! be seen of the space is compared. Half-way, a snapshot is restored onto some index, and the copy is held against
+//! be seen of the space is compared. Half-way, a snapshot is restored under some placement, and the copy is held against
 //! the model to the end as well.
 //!
 //! A case that fails is shrunk and printed with its layout and its operations.
@@ -9,40 +9,31 @@ mod cases;
 mod model;
 mod places;
 
-use crate::placements::{Index, Promise};
-use crate::{restored, snapshot};
-use cases::{Case, Op, Wishes, cases};
-use freehold_kva::rbtree::{HotAndLazy, HotBlock, LazyFixups};
-use freehold_kva::{AddressSpace, AllocError, BTree, BySize, RbTree, Request};
+use crate::{PLACEMENTS, restored, snapshot};
+use cases::{Case, Op, cases};
+use freehold_kva::{AddressSpace, AllocError, Placement, Request};
 use freehold_units::{Align, Span};
 use model::{Interval, Model, Taken, saturated};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
 /// A space and its model, played together.
-struct Twins<I: Index> {
-    space: AddressSpace<u64, I>,
-    promise: Promise,
+struct Twins {
+    space: AddressSpace<u64>,
     model: Model,
     /// In the order in which they were carved.
-    sub_spaces: Vec<AddressSpace<(), BTree>>,
+    sub_spaces: Vec<AddressSpace<()>>,
 }
 
-impl<I: Index> Twins<I> {
-    fn play(case: &Case, placement: I::Placement, promise: Promise) {
-        let space = AddressSpace::with_layout_in(&case.layout, case.granule, placement).unwrap();
-        let mut twins = Self { space, promise, model: Model::new(case), sub_spaces: Vec::new() };
+impl Twins {
+    fn play(case: &Case, placement: Placement) {
+        let space = AddressSpace::with_layout(&case.layout, case.granule, placement).unwrap();
+        let mut twins = Self { space, model: Model::new(case), sub_spaces: Vec::new() };
         twins.compare();
         let (early, late) = case.ops.split_at(case.ops.len() / 2);
         twins.steps(early);
         let bytes = snapshot(&twins.space);
-        match case.ops.len() % 5 {
-            0 => twins.restored::<RbTree>(&bytes).steps(late),
-            1 => twins.restored::<BTree>(&bytes).steps(late),
-            2 => twins.restored::<BySize<BTree>>(&bytes).steps(late),
-            3 => twins.restored::<BySize<RbTree>>(&bytes).steps(late),
-            _ => twins.restored::<RbTree<HotAndLazy>>(&bytes).steps(late),
-        }
+        twins.restored(&bytes, PLACEMENTS[case.ops.len() % PLACEMENTS.len()]).steps(late);
         twins.steps(late);
     }
 
@@ -53,17 +44,16 @@ impl<I: Index> Twins<I> {
         }
     }
 
-    /// What a snapshot brings back on some index, sub-spaces included, under the index's first placement.
-    fn restored<J: Index>(&self, bytes: &[u8]) -> Twins<J> {
-        let (placement, promise) = J::placements()[0];
-        let mut space: AddressSpace<u64, J> = restored(bytes, placement);
+    /// What a snapshot brings back under some placement, sub-spaces included.
+    fn restored(&self, bytes: &[u8], placement: Placement) -> Self {
+        let mut space: AddressSpace<u64> = restored(bytes, placement);
         assert_eq!(snapshot(&space), bytes);
         let mut sub_spaces = self.sub_spaces.clone();
         for sub_space in &mut sub_spaces {
             let region = sub_space.span();
             assert_eq!(space.adopt(region.first(), sub_space), Ok(region));
         }
-        let twins = Twins { space, promise, model: self.model.clone(), sub_spaces };
+        let twins = Twins { space, model: self.model.clone(), sub_spaces };
         twins.compare();
         twins
     }
@@ -72,8 +62,8 @@ impl<I: Index> Twins<I> {
         match op {
             Op::Alloc(request) => self.alloc(at, request),
             Op::Find(request) => {
-                for (placement, promise) in I::placements() {
-                    self.model.judge(request, promise, self.space.find(request, placement));
+                for placement in PLACEMENTS {
+                    self.model.judge(request, placement, self.space.find(request, placement));
                 }
             }
             Op::Congruent(areas, align, window) => self.congruent(at, areas, *align, *window),
@@ -102,7 +92,7 @@ impl<I: Index> Twins<I> {
 
     /// Whether the answer to an allocation is right; then the model follows.
     fn judge_and_take(&mut self, at: u64, request: &Request, answer: Result<Span, AllocError>) {
-        self.model.judge(request, self.promise, answer);
+        self.model.judge(request, self.space.placement(), answer);
         if let Ok(span) = answer {
             let usable = Interval::of(span);
             let with_guard = Interval { end: usable.end + u128::from(request.guard_bytes), ..usable };
@@ -201,37 +191,17 @@ fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(1000) }
 }
 
-fn play<I: Index>(case: &Case) {
-    for (placement, promise) in I::placements() {
-        Twins::<I>::play(case, placement, promise);
-    }
-}
-
 proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_space_of_a_red_black_tree_is_the_model(case in cases()) {
-        play::<RbTree>(&case);
-    }
-
-    #[test]
-    fn a_space_of_a_red_black_tree_with_wishes_is_the_model(case in cases()) {
-        match case.wishes {
-            Wishes { hot_block: true, lazy_fixups: true } => play::<RbTree<HotAndLazy>>(&case),
-            Wishes { hot_block: true, lazy_fixups: false } => play::<RbTree<HotBlock>>(&case),
-            Wishes { hot_block: false, lazy_fixups: true } => play::<RbTree<LazyFixups>>(&case),
-            Wishes { hot_block: false, lazy_fixups: false } => play::<BySize<RbTree>>(&case),
-        }
-    }
-
-    #[test]
-    fn a_space_of_a_btree_is_the_model(case in cases()) {
-        play::<BTree>(&case);
+    fn a_space_is_the_model(case in cases()) {
+        Twins::play(&case, Placement::Lowest);
+        Twins::play(&case, Placement::Highest);
     }
 
     #[test]
     fn a_space_with_blocks_by_size_is_the_model(case in cases()) {
-        play::<BySize<BTree>>(&case);
+        Twins::play(&case, Placement::BestFit);
     }
 }

@@ -1,12 +1,9 @@
 //! What a space must be: half-open intervals in 128 bits, all of them looked at for every question.
 
-use super::Promise;
 use super::cases::Case;
-use freehold_kva::{AllocError, FreeError, Request};
+use freehold_kva::{AllocError, FreeError, Placement, Request};
 use freehold_units::{Align, Span};
 use std::collections::BTreeMap;
-
-const PAGE: u128 = 4096;
 
 /// Addresses from `first` up to, but not including, `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,8 +191,8 @@ impl Model {
         faults
     }
 
-    /// Whether `answer` is right for `request` under a placement with that promise.
-    pub(super) fn judge(&self, request: &Request, promise: Promise, answer: Result<Span, AllocError>) {
+    /// Whether `answer` is right for `request` under a placement.
+    pub(super) fn judge(&self, request: &Request, placement: Placement, answer: Result<Span, AllocError>) {
         let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
         let align = Align::new(align_bytes).unwrap();
         let faults = self.faults(request);
@@ -206,16 +203,10 @@ impl Model {
             );
         }
         let bytes = u128::from(size_bytes) + u128::from(guard_bytes);
-        let no_choice = bytes == window.size_bytes();
-        let any_place = promise == Promise::Linux
-            && !no_choice
-            && self.align(align) > PAGE.max(self.granule.bytes().into());
-        let best = match promise {
-            Promise::Highest => self.highest_base(&[Interval::sized(0, bytes)], align, window),
-            Promise::Lowest | Promise::Linux => {
-                self.places(bytes, align, window).next().map(|(_, place)| place)
-            }
-            Promise::Best => self.places(bytes, align, window).min().map(|(_, place)| place),
+        let best = match placement {
+            Placement::Highest => self.highest_base(&[Interval::sized(0, bytes)], align, window),
+            Placement::Lowest => self.places(bytes, align, window).next().map(|(_, place)| place),
+            Placement::BestFit => self.places(bytes, align, window).min().map(|(_, place)| place),
         };
         match answer {
             Ok(span) => {
@@ -223,17 +214,18 @@ impl Model {
                 assert_eq!(span.size_bytes(), u128::from(size_bytes));
                 assert_eq!(place.first % self.align(align), 0);
                 assert!(Interval::of(window).covers(place) && self.is_free(place));
-                assert!(any_place || best == Some(place.first), "{span}, best is {best:x?}");
+                assert!(best == Some(place.first), "{span}, best is {best:x?}");
             }
             Err(cause) => {
-                let is_fixed = no_choice && u128::from(window.first()).is_multiple_of(self.align(align));
+                let is_fixed = bytes == window.size_bytes()
+                    && u128::from(window.first()).is_multiple_of(self.align(align));
                 let expected = if is_fixed {
                     self.why_not_at(window)
                 } else {
                     self.no_space(&[Interval::sized(0, bytes)], align, window)
                 };
                 assert_eq!(cause, expected);
-                assert!(any_place || best.is_none(), "nothing found, best is {best:x?}");
+                assert!(best.is_none(), "nothing found, best is {best:x?}");
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Fixed places, resized and moved regions, and sub-spaces, against the model.
 
+use super::Twins;
 use super::model::{Interval, Taken};
-use super::{Index, Twins};
-use freehold_kva::{AllocError, FreeError, MoveError, Request, ResizeError, ReturnError, btree};
+use freehold_kva::{AllocError, FreeError, MoveError, Placement, Request, ResizeError, ReturnError};
 use freehold_units::Span;
 use std::cmp::Ordering;
 
-impl<I: Index> Twins<I> {
+impl Twins {
     pub(super) fn alloc_at(&mut self, at: u64, place: Span) {
         let wanted = Interval::of(place);
         match self.space.alloc_at(place, at) {
@@ -87,7 +87,7 @@ impl<I: Index> Twins<I> {
     }
 
     pub(super) fn carve(&mut self, at: u64, request: &Request) {
-        let answer = self.space.carve(request, at, btree::Placement::Highest);
+        let answer = self.space.carve(request, at, Placement::Highest);
         let given_back = answer.as_ref().err().map_or(at, |rejected| rejected.value);
         assert_eq!(given_back, at);
         let cause = answer.as_ref().map(|sub_space| sub_space.span()).map_err(|rejected| rejected.cause);

@@ -13,7 +13,7 @@ mod tiny;
 pub use kva::{Model, followed, run_ops, spans_managed};
 pub use maple::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
 pub use percpu::{percpu_listing, percpu_ops_from_bytes, percpu_step, run_percpu_ops, tiny_scene};
-pub use restore::{INDEXES, framed_runs, fuzz_kva_restore};
+pub use restore::{PLACEMENTS, framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};
 
 /// Runs operations step by step.

@@ -1,18 +1,15 @@
-//! Bytes as snapshots: whatever they are, restoring them must not panic, every index must make the same of them,
+//! Bytes as snapshots: whatever they are, restoring them must not panic, under every placement they must become the same,
 //! and what they restore to must be sound and give the same bytes again.
 
 use freehold::kva::snapshot::RestoreError;
-use freehold::kva::{AddressSpace, BTree, BySize, FreeIndex, RbTree};
+use freehold::kva::{AddressSpace, Placement, Request};
 
 /// Why a value is not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
+struct Refused;
 
-/// Restores the bytes on an index.
-type Restore = fn(&[u8]) -> Result<(), RestoreError<Refused>>;
-
-/// Every index that bytes are restored on.
-pub const INDEXES: [Restore; 3] = [restore::<RbTree>, restore::<BTree>, restore::<BySize<RbTree>>];
+/// Every placement that bytes are restored under.
+pub const PLACEMENTS: [Placement; 3] = [Placement::Lowest, Placement::Highest, Placement::BestFit];
 
 /// A snapshot of a version with these runs, its frame sound. Written after the format's description alone.
 pub fn framed_runs(version: u32, granule_log2: u32, runs: &[u8]) -> Vec<u8> {
@@ -41,21 +38,25 @@ pub fn fuzz_kva_restore(bytes: &[u8]) -> bool {
     check_bytes(&framed_runs(u32::from(first / 72) + 1, u32::from(first % 72), runs))
 }
 
-/// Restores the bytes on every index. Returns whether they are those of a space.
+/// Restores the bytes under every placement. Returns whether they are those of a space.
 fn check_bytes(bytes: &[u8]) -> bool {
-    let [first, others @ ..] = INDEXES.map(|restore| restore(bytes));
+    let [first, others @ ..] = PLACEMENTS.map(|placement| restore(bytes, placement));
     others.iter().for_each(|other| assert_eq!(*other, first));
     first.is_ok()
 }
 
 /// Restores the bytes, and if they are those of a space ends its moves and takes it down region by region.
-fn restore<I: FreeIndex>(bytes: &[u8]) -> Result<(), RestoreError<Refused>> {
+fn restore(bytes: &[u8], placement: Placement) -> Result<(), RestoreError<Refused>> {
     let decode = |value: &[u8]| if value.first() == Some(&0xff) { Err(Refused) } else { Ok(value.to_vec()) };
-    let mut space: AddressSpace<Vec<u8>, I> = AddressSpace::restore(bytes, I::Placement::default(), decode)?;
+    let mut space: AddressSpace<Vec<u8>> = AddressSpace::restore(bytes, placement, decode)?;
     let sound = space.validate();
     assert!(sound.is_ok(), "{sound:?}");
     let again = space.snapshot(|value, to| to.put(value));
     assert_eq!(again.as_deref(), Ok(bytes), "a space has one encoding");
+    // Under best fit the blocks are known by size from the first request on.
+    if let Ok(span) = space.alloc(&Request::new(space.granule().bytes()), Vec::new()) {
+        assert!(space.free(span.first()).is_ok());
+    }
     let moves: Vec<_> = space.pending_moves().collect();
     for (at, token) in moves.into_iter().enumerate() {
         let ended = match at % 2 {

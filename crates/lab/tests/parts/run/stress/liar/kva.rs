@@ -1,14 +1,14 @@
 //! A broken allocator of address ranges.
 
 use super::{INVALID, LEAKS, LIE, MISALIGNED, REFUSES, SHIFTED, TWICE};
-use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Probe, Span};
-use freehold_lab::engine::{ENGINES, EngineEntry, KvaFacts, Session, SpaceEngine};
+use freehold_lab::engine::{ENGINES, EngineEntry, KernelEngine, KvaFacts, Session};
+use freehold_linux::kva::Placement;
 use freehold_trace::kva::{Driver, Engine};
 
 /// A red-black tree that lies once.
 pub(crate) struct Liar<const HOW: u8> {
-    honest: SpaceEngine<RbTree>,
+    honest: KernelEngine,
     allocs: u32,
     frees: u32,
     last: Option<u64>,
@@ -17,7 +17,7 @@ pub(crate) struct Liar<const HOW: u8> {
 impl<const HOW: u8> Liar<HOW> {
     /// As the list of engines has it.
     fn session(layout: &[Span], granule: Align) -> Result<Box<dyn Session>, String> {
-        let honest = SpaceEngine::new(layout, granule, rbtree::Placement::Lowest)?;
+        let honest = KernelEngine::new(layout, granule, Placement::Lowest)?;
         Ok(Box::new(Driver::new(Self { honest, allocs: 0, frees: 0, last: None })))
     }
 }

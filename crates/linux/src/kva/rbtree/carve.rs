@@ -3,13 +3,13 @@
 use super::insert::LinkPoint;
 use super::node::{Link, Side};
 use super::{Block, Policy, RbTree};
-use crate::Fit;
+use freehold_kva::Fit;
 use freehold_units::{Probe, Span, Work};
 
 impl<P: Policy> RbTree<P> {
     /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
     #[inline]
-    pub(super) fn carve_node(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
+    pub(in crate::kva) fn carve_node(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
         let link = block.link;
         let whole = self.nodes[link].span;
         debug_assert!(whole.covers(span));

@@ -8,12 +8,12 @@
 use super::hot::Hot;
 use super::node::Link;
 use super::{Block, Placement, Policy, RbTree};
-use crate::index::CheckedRequest;
+use freehold_kva::CheckedRequest;
 use freehold_units::{Align, Probe, Span, Work};
 
 impl<P: Policy> RbTree<P> {
     #[inline]
-    pub(super) fn find_block(
+    pub(in crate::kva) fn find_block(
         &self,
         placement: Placement,
         request: &CheckedRequest,
@@ -147,7 +147,7 @@ impl<P: Policy> RbTree<P> {
         }
     }
 
-    pub(super) fn floor(&self, address: u64) -> Option<(Block, Span)> {
+    pub(in crate::kva) fn floor(&self, address: u64) -> Option<(Block, Span)> {
         let (mut at, mut best) = (self.root, Link::NONE);
         while !at.is_none() {
             let node = &self.nodes[at];

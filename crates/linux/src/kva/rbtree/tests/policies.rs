@@ -1,7 +1,7 @@
 //! The tree under each policy beside the plain one: the same answers, the same blocks, the same shape.
 
 use super::*;
-use crate::rbtree::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
+use crate::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 use proptest::prelude::*;
 
 /// Both trees, and what was taken from them.

@@ -3,7 +3,7 @@
 use super::insert::LinkPoint;
 use super::node::{Link, Side};
 use super::{Policy, RbTree};
-use crate::Merge;
+use freehold_kva::Merge;
 use freehold_units::{Probe, Span, Work};
 
 /// Where a span belongs, and its neighbours.
@@ -15,7 +15,7 @@ pub(super) struct InsertPoint {
 
 impl<P: Policy> RbTree<P> {
     #[inline]
-    pub(super) fn release_span(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+    pub(in crate::kva) fn release_span(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
         let InsertPoint { place, previous, next } =
             match self.insert_point_before_hot(span, probe).filter(|_| P::HOT_BLOCK) {
                 Some(point) => point,

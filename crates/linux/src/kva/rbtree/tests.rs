@@ -2,8 +2,7 @@ mod policies;
 
 use super::{Colour, Placement, Plain, Policy, RbTree};
 use crate::ends::all_of;
-use crate::index::{CheckedRequest, FollowChanges};
-use crate::{Fit, Merge};
+use freehold_kva::{CheckedRequest, Fit, Merge};
 use freehold_units::{Align, Span, Tally, Work};
 use std::vec::Vec;
 
@@ -18,7 +17,7 @@ fn request(size: u64, align: u64, window: Span) -> CheckedRequest {
 }
 
 fn empty<P: Policy>() -> RbTree<P> {
-    RbTree::empty(Align::PAGE).unwrap()
+    RbTree::new(Align::PAGE).unwrap()
 }
 
 /// The five blocks of the talk.

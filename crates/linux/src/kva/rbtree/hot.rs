@@ -19,7 +19,7 @@
 use super::node::Link;
 use super::release::InsertPoint;
 use super::{Block, Policy, RbTree};
-use crate::index::CheckedRequest;
+use freehold_kva::CheckedRequest;
 use freehold_units::{Broken, Probe, Span, Work, check};
 
 /// See the [module](self).

@@ -24,6 +24,7 @@
 
 mod carve;
 mod erase;
+mod error;
 mod hot;
 mod insert;
 mod lazy;
@@ -37,21 +38,19 @@ mod tests;
 mod validate;
 mod view;
 
-use crate::OutOfMemory;
-use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
-use crate::regions::{EntryHandle, RegionTree, Searched};
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
-use freehold_units::{Align, Broken, Probe, Span, check};
+use freehold_kva::{CheckedRequest, Fit, Merge};
+use freehold_units::{Align, Broken, OutOfMemory, Probe, Span};
 use hot::Hot;
 use node::{Link, Node, Nodes};
 
+pub use error::{AddError, RemoveError};
 pub use node::{Colour, NodeView};
 pub use policy::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 
 /// Which of the addresses that can serve a request is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Placement {
     /// The lowest address that fits size, alignment and window. Exact. Alignments above the granule may cost
     /// O(blocks): every block that is large enough but badly placed is looked at.
@@ -84,32 +83,18 @@ pub struct RbTree<P = Plain> {
 
 /// A node of the tree, valid until the tree changes.
 #[derive(Clone, Copy, Debug)]
-pub struct Block {
+pub(in crate::kva) struct Block {
     link: Link,
     /// A size that no block before it has, or [`Hot::UNKNOWN`].
     no_fit_below: u64,
 }
 
-impl<P: Policy> FreeIndex for RbTree<P> {
-    type Placement = Placement;
-
-    #[inline]
-    fn find<V>(
-        &self,
-        _: impl Searched<V>,
-        placement: Placement,
-        request: &CheckedRequest,
-        probe: &mut impl Probe,
-    ) -> Option<(Block, Span)> {
-        self.find_block(placement, request, probe)
-    }
-}
-
-impl<P: Policy> FollowChanges for RbTree<P> {
-    type Block = Block;
-    const USES_BOUNDS: bool = false;
-
-    fn empty(granule: Align) -> Result<Self, OutOfMemory> {
+impl<P: Policy> RbTree<P> {
+    /// A tree of no block, for blocks that are made of granules. Cost: constant.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn new(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self {
             nodes: Nodes::new()?,
             root: Link::NONE,
@@ -121,75 +106,95 @@ impl<P: Policy> FollowChanges for RbTree<P> {
         })
     }
 
+    /// Makes sure that so many changes need no memory. Cost: amortized constant for each.
+    ///
+    /// # Errors
+    /// No memory; nothing was changed but spare room.
     #[inline]
-    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
-        self.nodes.reserve(blocks)
+    pub fn reserve(&mut self, changes: usize) -> Result<(), OutOfMemory> {
+        self.nodes.reserve(changes)
     }
 
-    fn block_at(&self, _: EntryHandle, block: Span) -> Block {
-        self.floor(block.first()).expect("K4: every gap between regions is a block").0
-    }
-
-    #[inline]
-    fn carve<V>(
-        &mut self,
-        regions: &RegionTree<V>,
-        block: &Block,
-        taken: Span,
+    /// The place for a request.
+    ///
+    /// Cost: O(log n); with an alignment under the exact placements O(n) in the worst case, as every block that is large enough
+    /// but badly placed is looked at.
+    #[doc(alias = "find_vmap_lowest_match")]
+    pub fn find(
+        &self,
+        placement: Placement,
+        request: &CheckedRequest,
         probe: &mut impl Probe,
-    ) -> EntryHandle {
-        self.carve_node(*block, taken, probe);
-        regions.entry_before(taken.first()).expect("K4: every gap between regions lies behind an entry")
+    ) -> Option<Span> {
+        self.find_block(placement, request, probe).map(|(_, place)| place)
     }
 
-    #[inline]
-    fn release<V>(&mut self, _: &RegionTree<V>, span: Span, _: Span, probe: &mut impl Probe) {
-        self.release_span(span, probe).expect("K4: regions and free blocks are apart");
+    /// Makes `span` free, and one block with those that it touches. Says which these were. Cost: O(log n).
+    ///
+    /// # Errors
+    /// [`AddError`]; nothing was changed.
+    #[doc(alias = "merge_or_add_vmap_area")]
+    pub fn add(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, AddError> {
+        if !self.is_granular(span) {
+            return Err(AddError::NotGranular { span });
+        }
+        self.reserve(1)?;
+        self.release_span(span, probe).map_err(|block| AddError::Overlaps { block })
     }
 
-    fn block_at_or_below<V>(&self, _: &RegionTree<V>, address: u64, _: u64) -> Option<Span> {
-        self.floor(address).map(|(_, block)| block)
+    /// Takes `span` out of the free block that covers it. Says how it lay there. Cost: O(log n).
+    ///
+    /// # Errors
+    /// [`RemoveError`]; nothing was changed.
+    #[doc(alias = "va_clip")]
+    pub fn remove(&mut self, span: Span, probe: &mut impl Probe) -> Result<Fit, RemoveError> {
+        if !self.is_granular(span) {
+            return Err(RemoveError::NotGranular { span });
+        }
+        self.reserve(1)?;
+        let found = self.floor(span.first()).filter(|(_, block)| block.covers(span));
+        let (block, _) = found.ok_or(RemoveError::NotFree { span })?;
+        Ok(self.carve_node(block, span, probe))
     }
 
-    fn largest_bytes<V>(&self, _: &RegionTree<V>, _: &mut impl Probe) -> u64 {
-        self.largest_bytes()
+    fn is_granular(&self, span: Span) -> bool {
+        self.granule.divides(span.first()) && self.granule.divides(span.last().wrapping_add(1))
     }
 
-    fn bytes(&self) -> usize {
-        self.nodes.bytes()
-    }
-
-    fn validate<V>(&self, regions: &RegionTree<V>) -> Result<(), Broken> {
-        self.check_nodes()?;
-        check(self.iter().eq(regions.blocks()), "K4", "the blocks are the gaps between regions", 0)
+    /// Checks every invariant of the tree. Cost: linear.
+    ///
+    /// # Errors
+    /// The first invariant that fails, by its number in `INVARIANTS.md`.
+    pub fn validate(&self) -> Result<(), Broken> {
+        self.check_nodes()
     }
 }
 
 impl<P: Policy> RbTree<P> {
-    /// All blocks in address order.
+    /// All blocks in address order. Cost: amortized constant for each.
     pub fn iter(&self) -> impl FusedIterator<Item = Span> {
         self.ascending()
     }
 
-    /// The number of blocks.
+    /// The number of blocks. Cost: constant.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.in_use()
     }
 
-    /// Whether there is no block.
+    /// Whether there is no block. Cost: constant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64.
+    /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: constant, or O(log n) under [`LazyFixups`].
     #[must_use]
     pub fn largest_bytes(&self) -> u64 {
         self.settled_max(self.root)
     }
 
-    /// The bytes of memory that the index holds, its spare room included.
+    /// The bytes of memory that the index holds, its spare room included. Cost: constant.
     #[must_use]
     pub fn metadata_bytes(&self) -> usize {
         self.nodes.bytes()

@@ -1,0 +1,97 @@
+//! Which alignments inner nodes keep bounds for: none, and each that was ever asked for.
+//!
+//! An alignment that is new gets a class for good. Its bounds start as those of the next smaller alignment, which hold
+//! for it too, as the usable part of a gap never grows with the alignment; searches lower them to what there is. So a
+//! tree pays for the alignments that it is asked for, of which there are at most 64.
+
+use super::{Key, LeafNode, LeafPath, Tree};
+use alloc::vec::Vec;
+use freehold_units::{OutOfMemory, Probe, Work};
+
+/// The alignment of each class less one, in the tree's unit of length: ascending, the first 0.
+#[derive(Clone, Debug)]
+pub(crate) struct Classes(Vec<u64>);
+
+impl Classes {
+    /// The first class.
+    pub(crate) fn new() -> Result<Self, OutOfMemory> {
+        let mut masks = Vec::new();
+        masks.try_reserve(1)?;
+        masks.push(0);
+        Ok(Self(masks))
+    }
+
+    #[inline]
+    pub(crate) fn masks(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// The class to search by: the largest alignment that is not above that of `mask`.
+    #[inline]
+    pub(crate) fn class_for(&self, mask: u64) -> usize {
+        self.0.iter().rposition(|&known| known <= mask).unwrap_or(0)
+    }
+}
+
+/// The part of a gap of `gap` that starts at `start`, counted from its first multiple of an alignment.
+#[inline]
+pub(crate) fn room(start: u64, gap: u64, mask: u64) -> u64 {
+    gap.saturating_sub(start.wrapping_neg() & mask)
+}
+
+impl<L: LeafNode, K: Key> Tree<L, K> {
+    /// The class for `mask`, which it gets now if it has none. Where there is no memory for it, searches go by the class of
+    /// the next smaller alignment, until they ask again.
+    #[inline]
+    pub(crate) fn class_made_for(&mut self, mask: u64) -> usize {
+        if mask == 0 {
+            return 0;
+        }
+        let class = self.classes.class_for(mask);
+        if self.classes.0[class] == mask { class } else { self.add_class(class + 1, mask) }
+    }
+
+    /// Cost: every inner node.
+    #[cold]
+    fn add_class(&mut self, class: usize, mask: u64) -> usize {
+        let classes = self.classes.0.len() + 1;
+        let has_memory = self.classes.0.try_reserve(1).is_ok()
+            && self.inners.iter_mut().try_for_each(|inner| inner.reserve_rows(classes)).is_ok();
+        if !has_memory {
+            return class - 1;
+        }
+        self.inners.iter_mut().for_each(|inner| inner.add_row(class));
+        self.classes.0.insert(class, mask);
+        class
+    }
+
+    /// Raises the bounds of the leaf at the end of `path` for a gap there that has become `gap` long and starts at `start`.
+    #[inline]
+    pub(crate) fn raise(&self, path: &LeafPath, start: u64, gap: u64, probe: &mut impl Probe) {
+        if self.height == 0 {
+            return;
+        }
+        let (parent, slot) = (&self.inners[path.steps[0].inner()], path.steps[0].slot());
+        for (class, &mask) in self.classes.masks().iter().enumerate() {
+            let room = room(start, gap, mask);
+            if room == 0 {
+                // Nor has any larger alignment.
+                break;
+            }
+            probe.count(Work::MaxRecomputed, 1);
+            if parent.row(class).raise(slot, room) {
+                self.raise_above(path, class, room, probe);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn raise_above(&self, path: &LeafPath, class: usize, room: u64, probe: &mut impl Probe) {
+        for &step in &path.steps[1..self.height] {
+            probe.count(Work::MaxRecomputed, 1);
+            if !self.inners[step.inner()].row(class).raise(step.slot(), room) {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Blocks that have a place for a request, the smallest first.
+//!
+//! The walk goes down into the first child whose bound is large enough, as a search by address does. A leaf that it leaves
+//! has its bound lowered to what is there, so each fruitless visit is paid for by the change that left the bound too high.
+
+use super::Sizes;
+use super::keys::{block, room_of, smallest_of};
+use crate::bplus::{LeafPath, Step};
+use freehold_units::pool::NO_NODE;
+use freehold_units::{Probe, Span, Work};
+
+/// The blocks of which `size_bytes` start at a multiple of an alignment: by size, of equals by address.
+pub(crate) struct Ascending<'a> {
+    sizes: &'a Sizes,
+    size_bytes: u64,
+    /// The alignment less one.
+    mask: u64,
+    /// By whose bounds children are chosen.
+    class: usize,
+    /// The leaf at hand is [`NO_NODE`] behind the last one.
+    path: LeafPath,
+    /// Keys of the leaf that are done.
+    passed: usize,
+}
+
+impl Sizes {
+    /// Starts a walk. Cost of the walk: O(log n) amortized to the first block, if the alignment was learned, and O(log n) for
+    /// each that follows.
+    pub(crate) fn ascending(&self, size_bytes: u64, mask: u64, probe: &mut impl Probe) -> Ascending<'_> {
+        let class = self.tree.classes.class_for(mask);
+        let path = LeafPath { leaf: self.tree.root, ..LeafPath::NOWHERE };
+        let mut walk = Ascending { sizes: self, size_bytes, mask, class, path, passed: 0 };
+        if let Some(top) = self.tree.height.checked_sub(1) {
+            walk.path.steps[top] = Step::new(self.tree.root, 0);
+            walk.seek(top, self.tree.inners[self.tree.root].begin(None, walk.smallest()), probe);
+        }
+        walk
+    }
+}
+
+impl Ascending<'_> {
+    /// The next block.
+    pub(crate) fn next(&mut self, probe: &mut impl Probe) -> Option<Span> {
+        while self.path.leaf != NO_NODE {
+            probe.count(Work::NodeVisited, 1);
+            let keys = self.sizes.tree.leaves[self.path.leaf].keys();
+            self.passed = self.passed.max(keys.partition_point(|&key| key < self.smallest()));
+            let mut rest = keys[self.passed..].iter().map(|&key| block(key));
+            if let Some(at) = rest.position(|block| room_of(block, self.mask) >= self.size_bytes) {
+                self.passed += at + 1;
+                return Some(block(keys[self.passed - 1]));
+            }
+            self.leave_leaf(probe);
+        }
+        None
+    }
+
+    /// The lowest key of blocks that are large enough.
+    fn smallest(&self) -> u128 {
+        smallest_of(self.size_bytes - 1)
+    }
+
+    fn leave_leaf(&mut self, probe: &mut impl Probe) {
+        let tree = &self.sizes.tree;
+        if tree.height == 0 {
+            self.path.leaf = NO_NODE;
+            return;
+        }
+        let parent = self.path.steps[0];
+        let room = tree.most_below(parent, 0, self.class);
+        tree.inners[parent.inner()].row(self.class).set(parent.slot(), room);
+        self.seek(0, parent.slot() + 1, probe);
+    }
+
+    /// Goes to the first leaf with a bound that is large enough, below the children from `from` on of the node that `level`
+    /// is at, or behind that node.
+    fn seek(&mut self, mut level: usize, mut from: usize, probe: &mut impl Probe) {
+        let tree = &self.sizes.tree;
+        loop {
+            probe.count(Work::NodeVisited, 1);
+            let id = self.path.steps[level].inner();
+            let inner = &tree.inners[id];
+            if let Some(slot) = inner.first_with_shared(self.class, self.size_bytes, from) {
+                self.path.steps[level] = Step::new(id, slot);
+                let child = inner.child(slot);
+                let Some(below) = level.checked_sub(1) else {
+                    (self.path.leaf, self.passed) = (child, 0);
+                    return;
+                };
+                (level, from) = (below, tree.inners[child].begin(None, self.smallest()));
+                self.path.steps[level] = Step::new(child, 0);
+            } else {
+                level += 1;
+                if level == tree.height {
+                    self.path.leaf = NO_NODE;
+                    return;
+                }
+                let above = self.path.steps[level];
+                let room = tree.most_below(above, level, self.class);
+                tree.inners[above.inner()].row(self.class).set(above.slot(), room);
+                from = above.slot() + 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! vmalloc after the 2019 rework: free blocks in an augmented red-black tree, and a space of areas that works by it.
+//!
+//! ```
+//! use freehold_kva::Request;
+//! use freehold_linux::kva::{KernelSpace, Placement};
+//! use freehold_units::{Align, Span};
+//!
+//! let vmalloc = Span::new(0x10_0000, 0xffff_ffff).unwrap();
+//! let mut space: KernelSpace<&str> = KernelSpace::new(vmalloc, Align::PAGE, Placement::Linux)?;
+//! let area = space.alloc(&Request::new(0x4000).guard(0x1000), "stack")?;
+//! assert_eq!(*space.area_at(area.first() + 0x123).unwrap().value(), "stack");
+//! assert_eq!(space.tree().len(), 1);
+//! space.free(area.first())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: U. Rezki, "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
+
+pub mod rbtree;
+mod space;
+
+pub use rbtree::{Placement, RbTree};
+pub use space::KernelSpace;
