@@ -3,6 +3,8 @@
 //! [`kva`] has the augmented red-black tree of free blocks of the 2019 rework of vmalloc, with the kernel's search and the wishes of
 //! the talk that presented it, and an address space that works by it.
 //!
+//! [`maple`] has the maple tree's calls, its cursor, its codes and its planners, over a [`WordMap`](freehold_maple::WordMap).
+//!
 //! These keep the kernel's bounds, whatever they are: what the other crates of freehold promise under an adversary is not
 //! promised here.
 
@@ -18,6 +20,9 @@ extern crate std;
 #[path = "../../units/tests/ends/mod.rs"]
 mod ends;
 pub mod kva;
+pub mod maple;
+#[cfg(doctest)]
+mod type_rules;
 
 /// The README's example must compile and run.
 #[cfg(doctest)]

@@ -70,7 +70,7 @@ extern crate std;
 
 mod entry;
 mod error;
-pub mod linux;
+mod facts;
 mod map;
 mod node;
 mod plan;
@@ -83,6 +83,7 @@ mod type_rules;
 
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, InsertError, SortedError, StoreError};
+pub use facts::{Facts, Heights, StoreType};
 pub use freehold_units::{Broken, OutOfMemory, Rejected};
 pub use map::{Gaps, Removed, Request, WordMap};
 #[doc(hidden)]

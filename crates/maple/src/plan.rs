@@ -1,7 +1,6 @@
 //! Planning a store: the nodes that it takes are reserved before it, so that the store itself cannot fail.
 //!
-//! A plan holds exactly the nodes that its store takes: the walk down tells how many. What the kernel's planners would
-//! have asked for is in [`linux`](crate::linux::Facts).
+//! A plan holds exactly the nodes that its store takes: the walk down tells how many.
 
 use crate::OutOfMemory;
 use crate::entry::StoredValue;

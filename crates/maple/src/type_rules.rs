@@ -17,7 +17,7 @@ macro_rules! rules {
 
 rules! {
     OwnersAreCovariant, "E0308": r"
-# use freehold_maple::{RangeMap, RemovalPlan, Removed, Plan, linux, range_map, word_map::{Cursor, IntoIter, Iter, WordMap}};
+# use freehold_maple::{RangeMap, RemovalPlan, Removed, Plan, range_map, word_map::{Cursor, IntoIter, Iter, WordMap}};
 # use std::sync::Arc;
 type Narrow = Arc<for<'a> fn(&'a u8)>;
 type Wide = Arc<fn(&'static u8)>;",
@@ -32,12 +32,10 @@ type Wide = Arc<fn(&'static u8)>;",
         "fn f(it: range_map::Values<'_, Narrow>) -> range_map::Values<'_, Wide> { it }"
             => "fn f(it: range_map::Values<'_, Wide>) -> range_map::Values<'_, Narrow> { it }",
         "fn f(it: range_map::IntoIter<Narrow>) -> range_map::IntoIter<Wide> { it }"
-            => "fn f(it: range_map::IntoIter<Wide>) -> range_map::IntoIter<Narrow> { it }",
-        "fn f(it: linux::Tree<Narrow>) -> linux::Tree<Wide> { it }"
-            => "fn f(it: linux::Tree<Wide>) -> linux::Tree<Narrow> { it }";
+            => "fn f(it: range_map::IntoIter<Wide>) -> range_map::IntoIter<Narrow> { it }";
 
     WritersAreInvariant, "E0308": r"
-# use freehold_maple::{Plan, RemovalPlan, linux::Preallocated, range_map, word_map::{CursorMut, Entry, OccupiedEntry, Transaction, VacantEntry}};
+# use freehold_maple::{Plan, RemovalPlan, range_map, word_map::{CursorMut, Entry, OccupiedEntry, Transaction, VacantEntry}};
 # use std::sync::Arc;
 type Narrow = Arc<for<'a> fn(&'a u8)>;
 type Wide = Arc<fn(&'static u8)>;",
@@ -52,8 +50,6 @@ type Wide = Arc<fn(&'static u8)>;",
         "fn f(it: Plan<'_, Narrow>) -> Plan<'_, Narrow> { it }" => "fn f(it: Plan<'_, Narrow>) -> Plan<'_, Wide> { it }",
         "fn f(it: RemovalPlan<'_, Narrow>) -> RemovalPlan<'_, Narrow> { it }"
             => "fn f(it: RemovalPlan<'_, Narrow>) -> RemovalPlan<'_, Wide> { it }",
-        "fn f(it: Preallocated<'_, Narrow>) -> Preallocated<'_, Narrow> { it }"
-            => "fn f(it: Preallocated<'_, Narrow>) -> Preallocated<'_, Wide> { it }",
         "fn f(it: range_map::IterMut<'_, Narrow>) -> range_map::IterMut<'_, Narrow> { it }"
             => "fn f(it: range_map::IterMut<'_, Narrow>) -> range_map::IterMut<'_, Wide> { it }",
         "fn f(it: range_map::ValuesMut<'_, Narrow>) -> range_map::ValuesMut<'_, Narrow> { it }"
@@ -62,7 +58,7 @@ type Wide = Arc<fn(&'static u8)>;",
             => "fn f(it: range_map::Entry<'_, Narrow>) -> range_map::Entry<'_, Wide> { it }";
 
     OwnedValuesAreSentAsTheyMayBe, "E0277": r"
-# use freehold_maple::{Plan, Plain, PlainValue, RangeMap, Removed, linux, range_map};
+# use freehold_maple::{Plan, Plain, PlainValue, RangeMap, Removed, range_map};
 # use freehold_maple::word_map::{Cursor, CursorMut, Entry, IntoIter, Iter, Transaction, WordMap};
 # use std::{cell::Cell, marker::PhantomData, sync::Arc};
 fn send<T: Send>() {}
@@ -86,7 +82,6 @@ impl PlainValue for Shared {
         "send::<Plan<'_, Arc<u32>>>();" => "send::<Plan<'_, Here>>();",
         "send::<Iter<'_, Arc<u32>>>();" => "send::<Iter<'_, Here>>();",
         "send::<Cursor<'_, Arc<u32>>>();" => "send::<Cursor<'_, Plain<Shared>>>();",
-        "send::<linux::Tree<Arc<u32>>>();" => "send::<linux::Tree<Here>>();",
         "send::<RangeMap<Cell<u32>>>();" => "send::<RangeMap<Here>>();",
         "send::<Removed<Cell<u32>>>();" => "send::<Removed<Here>>();",
         "sync::<RangeMap<u32>>();" => "sync::<RangeMap<Cell<u32>>>();",

@@ -1,6 +1,6 @@
 //! Studies of publications: what they compute of what was measured.
 
-use freehold::maple::linux::{Facts, Heights, StoreType};
+use freehold::maple::{Facts, Heights, StoreType};
 use freehold_lab::data_folder;
 use freehold_lab::failure::Failure;
 use freehold_lab::family::{Family, Percpu};

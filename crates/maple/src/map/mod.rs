@@ -89,7 +89,10 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// An empty map whose nodes are as large as this one's.
-    pub(crate) const fn new_alike(&self) -> Self {
+    ///
+    /// Cost: constant.
+    #[must_use]
+    pub const fn new_alike(&self) -> Self {
         Self::of_tree(Tree::new(self.tree.limits()))
     }
 

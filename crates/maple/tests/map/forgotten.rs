@@ -2,12 +2,10 @@
 
 #![allow(clippy::forget_non_drop, reason = "which of these types implement `Drop` may change")]
 
-use freehold_maple::linux::{Flags, Item, MaState, Tree};
 use freehold_maple::word_map::Entry;
 use freehold_maple::{Nodes, RangeMap, Request, WordMap};
 use freehold_units::Span;
 use std::mem;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 fn span(first: u64, last: u64) -> Span {
@@ -171,12 +169,4 @@ fn what_else_is_forgotten_leaves_the_map_as_it_was() {
     mem::forget(rest);
     map.store(5..1900, "c".to_string()).unwrap();
     map.validate().unwrap();
-
-    let mut tree = Tree::new(Flags::default());
-    let item = Item::Entry(NonZeroU32::new(7).unwrap());
-    let mut state = MaState::new(10, 19);
-    mem::forget(state.preallocate(&mut tree, item).unwrap());
-    assert_eq!(state.walk(&tree), Item::Null);
-    state.preallocate(&mut tree, item).unwrap().store_prealloc();
-    assert_eq!(state.walk(&tree), item);
 }

@@ -15,9 +15,6 @@ mod iterators;
 mod large;
 #[path = "../common/layouts.rs"]
 mod layouts;
-mod linux_calls;
-mod linux_cursor;
-mod linux_defects;
 mod model;
 mod panics;
 mod range_map;

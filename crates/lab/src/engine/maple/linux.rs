@@ -1,8 +1,8 @@
 //! Our range map behind the kernel's calls.
 
-use freehold::maple::linux::{Cycled, Error, Flags, Item, MaState, State, Tree};
 use freehold::maple::{Nodes, Rejected};
 use freehold::units::Span;
+use freehold_linux::maple::{Cycled, Error, Flags, Item, MaState, State, Tree};
 use freehold_trace::maple::{
     self as trace, ContentEntry, CursorState, CursorView, End, Engine, Refusal, Step, StoreCall, TreeFlags,
     Value,

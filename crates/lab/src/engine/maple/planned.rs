@@ -3,8 +3,9 @@
 use super::WordMapRanges;
 use super::range_map::no_memory;
 use freehold::maple::WordMap;
-use freehold::maple::linux::{Facts, Planner, StoreType};
+use freehold::maple::{Facts, StoreType};
 use freehold::units::Span;
+use freehold_linux::maple::Planner;
 use std::hint::black_box;
 
 /// Planners with their names in rows.
@@ -81,7 +82,7 @@ const NODE_WORDS: usize = 32;
 
 impl<const PLANNER: usize> Ask for AskAs<PLANNER> {
     fn planned(&mut self, facts: &Facts) {
-        let spare = facts.requested(PLANNERS[PLANNER].0).saturating_sub(facts.nodes);
+        let spare = PLANNERS[PLANNER].0.requested(facts).saturating_sub(facts.nodes);
         self.spare.extend((0..spare).map(|_| black_box(Vec::with_capacity(NODE_WORDS))));
     }
 
@@ -114,9 +115,9 @@ impl PlannedRanges {
     /// What a store, or without a value a removal, would take; nothing is stored.
     pub fn plan(&mut self, span: Span, stores: bool) -> Facts {
         let facts = if stores {
-            self.map.plan_store(span).map(|plan| Facts::of_store(&plan))
+            self.map.plan_store(span).map(|plan| plan.facts())
         } else {
-            self.map.plan_removal(span).map(|plan| Facts::of_removal(&plan))
+            self.map.plan_removal(span).map(|plan| plan.facts())
         };
         facts.unwrap_or_else(|_| no_memory())
     }

@@ -2,7 +2,6 @@
 //! library's collections do.
 
 use super::{Ask, Direct};
-use freehold::maple::linux::Facts;
 use freehold::maple::{RangeMap, Request, WordMap};
 use freehold::units::{Align, Span};
 use freehold_trace::maple::{End, Ranges};
@@ -100,7 +99,7 @@ impl<A: Ask> WordMapRanges<A> {
             return self.map.store(span, value).is_ok();
         }
         let Ok(plan) = self.map.plan_store(span) else { return false };
-        self.ask.planned(&Facts::of_store(&plan));
+        self.ask.planned(&plan.facts());
         plan.commit(value);
         self.ask.committed();
         true
@@ -112,7 +111,7 @@ impl<A: Ask> WordMapRanges<A> {
             return self.map.remove_range(span).is_ok();
         }
         let Ok(plan) = self.map.plan_removal(span) else { return false };
-        self.ask.planned(&Facts::of_removal(&plan));
+        self.ask.planned(&plan.facts());
         plan.commit();
         self.ask.committed();
         true

@@ -1,7 +1,7 @@
 //! What stores ask for by each planner, what they take, and how often each figure comes.
 
 use crate::engine::maple::{PLANNERS, TYPES};
-use freehold::maple::linux::Facts;
+use freehold::maple::Facts;
 use std::collections::BTreeMap;
 
 /// How often each number of nodes was asked for.
@@ -52,7 +52,7 @@ pub struct Ledger {
 impl Ledger {
     /// A store was planned so many times.
     pub fn note(&mut self, facts: &Facts, times: u64) {
-        let requested = PLANNERS.map(|(planner, _)| facts.requested(planner));
+        let requested = PLANNERS.map(|(planner, _)| planner.requested(facts));
         for (histogram, requested) in self.requests.iter_mut().zip(requested) {
             histogram.add(requested, times);
         }

@@ -4,7 +4,7 @@
 use super::planned::Program;
 use crate::engine::maple::TYPES;
 use crate::record::{Key, Metric, Results, Stat};
-use freehold::maple::linux::StoreType;
+use freehold::maple::StoreType;
 use freehold_trace::TraceError;
 use freehold_trace::mt::{Action, Events};
 use std::path::{Path, PathBuf};

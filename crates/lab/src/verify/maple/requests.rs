@@ -3,8 +3,9 @@
 
 use crate::engine::maple::planner_name;
 use crate::verify::Checked;
-use freehold::maple::linux::{self, Heights, Planner};
+use freehold::maple::{self, Heights};
 use freehold::units::Span;
+use freehold_linux::maple::Planner;
 use freehold_trace::TraceError;
 use freehold_trace::maple::{Example, Examples, StoreType};
 use std::path::Path;
@@ -27,8 +28,8 @@ pub fn requested(planner: Planner, situation: Situation) -> Option<u64> {
 }
 
 /// The library's type of that name.
-fn ours(recorded: StoreType) -> linux::StoreType {
-    use linux::StoreType as Ours;
+fn ours(recorded: StoreType) -> maple::StoreType {
+    use maple::StoreType as Ours;
     match recorded {
         StoreType::NewRoot => Ours::NewRoot,
         StoreType::StoreRoot => Ours::StoreRoot,

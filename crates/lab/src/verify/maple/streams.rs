@@ -4,8 +4,9 @@
 use super::requests::{Formula, Situation};
 use crate::engine::maple::{Trees, trees};
 use crate::verify::Checked;
-use freehold::maple::linux::{Heights, Planner};
+use freehold::maple::Heights;
 use freehold::units::Span;
+use freehold_linux::maple::Planner;
 use freehold_trace::TraceError;
 use freehold_trace::maple::{Answer, Op, Refusal, Stream, StreamRecord, StreamWrite, TreeFlags, Value};
 use std::path::Path;

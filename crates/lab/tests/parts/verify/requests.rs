@@ -1,5 +1,6 @@
-use freehold::maple::linux::{Heights, Planner};
+use freehold::maple::Heights;
 use freehold_lab::verify::maple::requests::{Situation, agrees, requested};
+use freehold_linux::maple::Planner;
 use freehold_trace::maple::StoreType;
 
 fn asks(planner: Planner, store_type: StoreType, [height, vacant, sufficient]: [u64; 3]) -> u64 {

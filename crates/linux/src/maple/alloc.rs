@@ -1,10 +1,10 @@
 //! Giving out gaps: the lowest, the highest, the next one around.
 
+use super::cursor::Way;
 use super::tree::{Stored, Tree};
 use super::{Error, Item};
-use crate::entry::NonNullValue;
-use crate::map::Request;
-use crate::tree::Direction;
+use freehold_maple::NonNullValue;
+use freehold_maple::Request;
 use freehold_units::{Rejected, Span};
 
 /// Where a cyclic allocation went.
@@ -26,7 +26,7 @@ impl<E: NonNullValue> Tree<E> {
     /// the window; [`Error::Busy`] if there is no such gap; [`Error::NoMemory`]. The item comes back.
     #[doc(alias = "mtree_alloc_range")]
     pub fn alloc_range(&mut self, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
-        self.alloc(Direction::Up, size, min, max, item)
+        self.alloc(Way::Up, size, min, max, item)
     }
 
     /// Stores at the highest `size` indexes within `min..=max` that are free; returns the first.
@@ -35,17 +35,10 @@ impl<E: NonNullValue> Tree<E> {
     /// As for [`alloc_range`](Self::alloc_range).
     #[doc(alias = "mtree_alloc_rrange")]
     pub fn alloc_rrange(&mut self, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
-        self.alloc(Direction::Down, size, min, max, item)
+        self.alloc(Way::Down, size, min, max, item)
     }
 
-    fn alloc(
-        &mut self,
-        direction: Direction,
-        size: u64,
-        min: u64,
-        max: u64,
-        item: Item<E>,
-    ) -> Stored<u64, E> {
+    fn alloc(&mut self, direction: Way, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
         let found = self.empty_area(direction, min, max, size);
         self.occupy(found, item).map(Span::first)
     }
@@ -59,18 +52,12 @@ impl<E: NonNullValue> Tree<E> {
     }
 
     /// The lowest or highest place in a window that is free.
-    pub(super) fn empty_area(
-        &self,
-        direction: Direction,
-        min: u64,
-        max: u64,
-        size: u64,
-    ) -> Result<Span, Error> {
+    pub(super) fn empty_area(&self, direction: Way, min: u64, max: u64, size: u64) -> Result<Span, Error> {
         let window = Span::new(min, max).filter(|_| self.flags().alloc_range).ok_or(Error::Invalid)?;
         let request = Request::new(size).window(window);
         Ok(match direction {
-            Direction::Up => self.map.lowest_gap(&request),
-            Direction::Down => self.map.highest_gap(&request),
+            Way::Up => self.map.lowest_gap(&request),
+            Way::Down => self.map.highest_gap(&request),
         }?)
     }
 
@@ -83,9 +70,9 @@ impl<E: NonNullValue> Tree<E> {
     #[doc(alias = "mtree_alloc_cyclic")]
     pub fn alloc_cyclic(&mut self, low: u64, high: u64, next: &mut u64, item: Item<E>) -> Stored<Cycled, E> {
         let start = low.max(*next);
-        let ahead = self.empty_area(Direction::Up, start, high, 1);
+        let ahead = self.empty_area(Way::Up, start, high, 1);
         let anew = ahead.is_err() && start > low;
-        let found = if anew { self.empty_area(Direction::Up, low, high, 1) } else { ahead };
+        let found = if anew { self.empty_area(Way::Up, low, high, 1) } else { ahead };
         let index = self.occupy(found, item)?.first();
         *next = index.wrapping_add(1);
         let wrapped = anew || core::mem::take(&mut self.alloc_wrapped);

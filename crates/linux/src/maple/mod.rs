@@ -17,11 +17,11 @@
 //! | `-EBUSY`, `-EEXIST`, `-EINVAL`, `-ENOMEM` | [`Error`] and [`Error::code`] |
 //!
 //! The answers are those of Linux 7.3 as recorded, but where its tree is known to answer wrongly
-//! (`tests/map/linux_defects.rs` has each case). No lock is taken: the tree has one owner. Calls cost what those of [`WordMap`] do that
+//! (`tests/maple/defects.rs` has each case). No lock is taken: the tree has one owner. Calls cost what those of [`WordMap`] do that
 //! they are made of: searches and stores O(log n) for n entries, aligned searches and walks over ranges O(n).
 //!
 //! ```
-//! use freehold_maple::linux::{Error, Flags, Item, Tree};
+//! use freehold_linux::maple::{Error, Flags, Item, Tree};
 //! use std::sync::Arc;
 //!
 //! let mut regions = Tree::new(Flags { alloc_range: true, ..Flags::default() });
@@ -47,9 +47,9 @@ pub use alloc::Cycled;
 pub use cursor::{MaState, State};
 pub use error::Error;
 pub use item::Item;
-pub use planner::{Facts, Heights, Planner, StoreType};
+pub use planner::Planner;
 pub use store::Preallocated;
 pub use tree::{Flags, Tree};
 
 #[cfg(doc)]
-use crate::WordMap;
+use freehold_maple::WordMap;

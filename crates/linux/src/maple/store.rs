@@ -2,12 +2,12 @@
 //!
 //! After a store the cursor is on what is there: the range stored, or the whole gap.
 
+use super::cursor::Way;
 use super::error::rejected;
 use super::tree::{Stored, Tree, null_rejected};
-use super::{Error, Facts, Item, MaState, State};
-use crate::entry::NonNullValue;
-use crate::plan::{Plan, RemovalPlan};
-use crate::tree::Direction;
+use super::{Error, Item, MaState, State};
+use freehold_maple::NonNullValue;
+use freehold_maple::{Facts, Plan, RemovalPlan};
 use freehold_units::{Rejected, Span};
 
 impl MaState {
@@ -44,7 +44,7 @@ impl MaState {
     /// As for [`store`](Self::store).
     ///
     /// ```
-    /// use freehold_maple::linux::{Flags, Item, MaState, Tree};
+    /// use freehold_linux::maple::{Flags, Item, MaState, Tree};
     /// use std::num::NonZeroU32;
     ///
     /// let mut tree = Tree::new(Flags::default());
@@ -54,7 +54,7 @@ impl MaState {
     /// assert_eq!(store.facts().nodes, 1);
     /// store.store_prealloc(); // returns nothing: there is nothing to go wrong
     /// assert_eq!(mas.walk(&tree), seven);
-    /// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_maple::linux::Error>>(())
+    /// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_linux::maple::Error>>(())
     /// ```
     #[doc(alias = "mas_preallocate")]
     pub fn preallocate<'t, E: NonNullValue>(
@@ -96,7 +96,7 @@ impl MaState {
         max: u64,
         size: u64,
     ) -> Result<(), Error> {
-        self.land(tree.empty_area(Direction::Up, min, max, size)?);
+        self.land(tree.empty_area(Way::Up, min, max, size)?);
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl MaState {
         max: u64,
         size: u64,
     ) -> Result<(), Error> {
-        self.land(tree.empty_area(Direction::Down, min, max, size)?);
+        self.land(tree.empty_area(Way::Down, min, max, size)?);
         Ok(())
     }
 }
@@ -136,8 +136,8 @@ impl<E: NonNullValue> Preallocated<'_, E> {
     #[must_use]
     pub fn facts(&self) -> Facts {
         match &self.planned {
-            Planned::Store(plan, _) => Facts::of_store(plan),
-            Planned::Removal(plan) => Facts::of_removal(plan),
+            Planned::Store(plan, _) => plan.facts(),
+            Planned::Removal(plan) => plan.facts(),
         }
     }
 

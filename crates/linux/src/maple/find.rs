@@ -16,7 +16,7 @@
 
 use super::cursor::{Found, State, Toward};
 use super::{Item, MaState, Tree};
-use crate::entry::NonNullValue;
+use freehold_maple::NonNullValue;
 
 impl MaState {
     /// To the entry at or above its index, or, once it is on a range, to the next. Finding nothing, it is on the last

@@ -1,6 +1,6 @@
 //! The kernel's normal calls and those that write: codes, what comes back, what stays.
 
-use freehold_maple::linux::{Cycled, Error, Flags, Item, MaState, State, Tree};
+use freehold_linux::maple::{Cycled, Error, Flags, Item, MaState, State, Tree};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -265,4 +265,15 @@ fn without_memory_nothing_changes_and_the_item_comes_back() {
     tree.map_mut().set_node_limit(2, 1);
     assert_eq!(tree.store_range(14, 14, entry(9)), Ok(()));
     tree.map().validate().unwrap();
+}
+
+/// A prepared store that is forgotten leaves the tree as it was.
+#[test]
+fn a_forgotten_store_is_not_done() {
+    let mut tree = Tree::new(Flags::default());
+    let mut state = MaState::new(10, 19);
+    std::mem::forget(state.preallocate(&mut tree, entry(7)).unwrap());
+    assert_eq!(state.walk(&tree), NULL);
+    state.preallocate(&mut tree, entry(7)).unwrap().store_prealloc();
+    assert_eq!(state.walk(&tree), entry(7));
 }

@@ -1,7 +1,6 @@
 //! The kernel's error codes, as far as its tree gives them.
 
-use crate::OutOfMemory;
-use crate::error::{AllocError, InsertError, StoreError};
+use freehold_maple::{AllocError, InsertError, OutOfMemory, StoreError};
 use freehold_units::{Rejected, error_messages};
 
 /// Why a call was refused. Nothing has changed.
@@ -25,7 +24,7 @@ impl Error {
     /// The kernel's number for it, as its calls return it: negative.
     ///
     /// ```
-    /// use freehold_maple::linux::Error;
+    /// use freehold_linux::maple::Error;
     /// let codes = [Error::NoMemory, Error::Busy, Error::Exists, Error::Invalid].map(Error::code);
     /// assert_eq!(codes, [-12, -16, -17, -22]);
     /// ```
@@ -56,8 +55,9 @@ impl From<OutOfMemory> for Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::EmptyRange => Self::Invalid,
             StoreError::OutOfMemory => Self::NoMemory,
+            // An empty range, and what else a later version may find wrong with a request.
+            _ => Self::Invalid,
         }
     }
 }
@@ -65,9 +65,9 @@ impl From<StoreError> for Error {
 impl From<InsertError> for Error {
     fn from(error: InsertError) -> Self {
         match error {
-            InsertError::EmptyRange => Self::Invalid,
             InsertError::Occupied(_) => Self::Exists,
             InsertError::OutOfMemory => Self::NoMemory,
+            _ => Self::Invalid,
         }
     }
 }
@@ -75,9 +75,9 @@ impl From<InsertError> for Error {
 impl From<AllocError> for Error {
     fn from(error: AllocError) -> Self {
         match error {
-            AllocError::ZeroSize | AllocError::TooLarge => Self::Invalid,
             AllocError::NoSpace => Self::Busy,
             AllocError::OutOfMemory => Self::NoMemory,
+            _ => Self::Invalid,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The kernel's cursor, state by state: each call from each state, where it goes, what it is then.
 
 use State::{Active, Overflow, Pause, Start, Underflow};
-use freehold_maple::linux::{Flags, Item, MaState, State, Tree};
+use freehold_linux::maple::{Flags, Item, MaState, State, Tree};
 use std::num::NonZeroU64;
 
 const MAX: u64 = u64::MAX;

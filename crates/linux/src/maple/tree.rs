@@ -2,9 +2,9 @@
 
 use super::error::rejected;
 use super::{Error, Item};
-use crate::entry::NonNullValue;
-use crate::map::WordMap;
-use crate::node::Nodes;
+use freehold_maple::Nodes;
+use freehold_maple::NonNullValue;
+use freehold_maple::WordMap;
 use freehold_units::{Rejected, Span};
 
 /// What kind of tree it is.

@@ -16,8 +16,7 @@
 //! ```
 
 use super::{Item, Tree};
-use crate::entry::NonNullValue;
-use crate::tree::Direction;
+use freehold_maple::NonNullValue;
 use freehold_units::Span;
 
 /// What a cursor is doing. The kernel has two more states, for a cursor in a tree that has no node; this tree does not
@@ -47,7 +46,7 @@ pub enum State {
 /// down. It may reach beyond.
 ///
 /// ```
-/// use freehold_maple::linux::{Flags, Item, MaState, State, Tree};
+/// use freehold_linux::maple::{Flags, Item, MaState, State, Tree};
 /// use std::num::NonZeroU32;
 ///
 /// let mut tree = Tree::new(Flags::default());
@@ -63,7 +62,7 @@ pub enum State {
 /// assert_eq!(mas.next(&tree, 100), two);
 /// assert_eq!(mas.next(&tree, 49), Item::Null);
 /// assert_eq!(mas.state(), State::Overflow);
-/// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_maple::linux::Error>>(())
+/// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_linux::maple::Error>>(())
 /// ```
 #[doc(alias = "ma_state")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +73,7 @@ pub struct MaState {
 }
 
 /// What a call answers with: what is in the tree where the cursor went.
-pub(super) type Found<'t, E> = Item<<E as crate::entry::StoredValue>::Ref<'t>>;
+pub(super) type Found<'t, E> = Item<<E as freehold_maple::StoredValue>::Ref<'t>>;
 
 impl MaState {
     /// A cursor that was not walked yet, over a range. The ends may be the wrong way round; a store through it is
@@ -189,8 +188,8 @@ impl MaState {
             return self.go(tree, beside);
         }
         let entry = match to.way {
-            Direction::Up => tree.map.range(beside..=to.limit).next(),
-            Direction::Down => tree.map.range(to.limit..=beside).next_back(),
+            Way::Up => tree.map.range(beside..=to.limit).next(),
+            Way::Down => tree.map.range(to.limit..=beside).next_back(),
         };
         match entry {
             Some((span, value)) => {
@@ -222,36 +221,43 @@ impl MaState {
     }
 }
 
+/// Which way a call goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    Up,
+    Down,
+}
+
 /// Which way a call goes, how far, and whether gaps are a goal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Toward {
-    way: Direction,
+    way: Way,
     limit: u64,
     pub(super) gaps: bool,
 }
 
 impl Toward {
     pub(super) const fn up(max: u64, gaps: bool) -> Self {
-        Self { way: Direction::Up, limit: max, gaps }
+        Self { way: Way::Up, limit: max, gaps }
     }
 
     pub(super) const fn down(min: u64, gaps: bool) -> Self {
-        Self { way: Direction::Down, limit: min, gaps }
+        Self { way: Way::Down, limit: min, gaps }
     }
 
     /// The end of a cursor's range that is ahead.
     pub(super) const fn front(self, mas: &MaState) -> u64 {
         match self.way {
-            Direction::Up => mas.last,
-            Direction::Down => mas.index,
+            Way::Up => mas.last,
+            Way::Down => mas.index,
         }
     }
 
     /// Whether the limit does not lie beyond an index.
     pub(super) const fn reached(self, index: u64) -> bool {
         match self.way {
-            Direction::Up => index >= self.limit,
-            Direction::Down => index <= self.limit,
+            Way::Up => index >= self.limit,
+            Way::Down => index <= self.limit,
         }
     }
 
@@ -263,24 +269,24 @@ impl Toward {
     /// The next index that way; there is one, as the limit is not reached.
     pub(super) const fn beside(self, index: u64) -> u64 {
         match self.way {
-            Direction::Up => index.saturating_add(1),
-            Direction::Down => index.saturating_sub(1),
+            Way::Up => index.saturating_add(1),
+            Way::Down => index.saturating_sub(1),
         }
     }
 
     /// The state at the limit.
     pub(super) const fn beyond(self) -> State {
         match self.way {
-            Direction::Up => State::Overflow,
-            Direction::Down => State::Underflow,
+            Way::Up => State::Overflow,
+            Way::Down => State::Underflow,
         }
     }
 
     /// The state at the limit of the way back.
     pub(super) const fn behind(self) -> State {
         match self.way {
-            Direction::Up => State::Underflow,
-            Direction::Down => State::Overflow,
+            Way::Up => State::Underflow,
+            Way::Down => State::Overflow,
         }
     }
 }

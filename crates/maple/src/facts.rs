@@ -1,10 +1,7 @@
-//! What the kernel's planners ask for before a store, computed for a plan of ours.
+//! What is known of a planned store before it is done: what it does to the tree, in the kernel's words, what was seen of the nodes
+//! above, and the nodes that it takes.
 //!
-//! The kernel asks for nodes before it stores, without knowing yet what it needs. Up to 6.15 it asked for the worst case of
-//! a tree of that height. Since the vacancy series it looks on the way down for the lowest ancestor with room, and asks for
-//! no more than it takes to get there.
-//!
-//! Source: S. Kumar, "Track node vacancy to reduce worst case allocation counts", 2025.
+//! The crate `freehold-linux` has the rules of the kernel's planners over it.
 
 use crate::entry::StoredValue;
 use crate::plan::{Plan, RemovalPlan};
@@ -46,50 +43,6 @@ pub struct Heights {
     pub sufficient: u64,
 }
 
-/// Who asks for nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Planner {
-    /// The kernel up to 6.15: the worst case of the height.
-    Worst,
-    /// The kernel since the vacancy series, 6.16: the worst case up to the lowest ancestor with room.
-    Vacancy,
-    /// What the store takes.
-    Exact,
-}
-
-impl Planner {
-    /// All, in the order of their age.
-    pub const ALL: [Self; 3] = [Self::Worst, Self::Vacancy, Self::Exact];
-
-    /// The nodes that the kernel's rule asks for; `None` of [`Exact`](Self::Exact), which is no rule.
-    ///
-    /// `rcu` says whether readers look at the tree meanwhile, so that a changed leaf is a new one. A lone entry at
-    /// [0, 0] is kept in the kernel's root pointer and takes no node there; the rule is told of no such root.
-    #[doc(alias = "mas_prealloc_calc")]
-    #[must_use]
-    pub const fn rule(self, store_type: StoreType, heights: Heights, rcu: bool) -> Option<u64> {
-        let Heights { height, vacant, sufficient } = heights;
-        let lower = if sufficient < vacant { sufficient } else { vacant };
-        // How many levels may have to change: all of them, or those below an ancestor with room.
-        let (splitting, joining) = match self {
-            Self::Worst => (height, height),
-            Self::Vacancy => (height.saturating_sub(vacant), height.saturating_sub(lower)),
-            Self::Exact => return None,
-        };
-        Some(match store_type {
-            StoreType::ExactFit | StoreType::Append | StoreType::SlotStore => 0,
-            StoreType::NodeStore => rcu as u64,
-            StoreType::NewRoot | StoreType::StoreRoot => 1,
-            StoreType::Split => 2 * splitting + 1,
-            StoreType::Rebalance => match self {
-                Self::Worst => (2 * height).saturating_sub(1),
-                _ => 2 * joining + 1,
-            },
-            StoreType::Spanning => 3 * joining + 1,
-        })
-    }
-}
-
 /// What is known of a store before it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
@@ -101,31 +54,30 @@ pub struct Facts {
     pub nodes: u64,
 }
 
+impl<E: StoredValue> Plan<'_, E> {
+    /// What is known of the store.
+    ///
+    /// Cost: O(log n) for n entries.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        Facts::new(self.map.tree(), &self.plan, true)
+    }
+}
+
+impl<E: StoredValue> RemovalPlan<'_, E> {
+    /// What is known of the removal.
+    ///
+    /// Cost: O(log n) for n entries.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        Facts::new(self.0.map.tree(), &self.0.plan, false)
+    }
+}
+
 impl Facts {
-    /// Those of a planned store.
-    #[must_use]
-    pub fn of_store<E: StoredValue>(plan: &Plan<'_, E>) -> Self {
-        Self::new(plan.map.tree(), &plan.plan, true)
-    }
-
-    /// Those of a planned removal.
-    #[must_use]
-    pub fn of_removal<E: StoredValue>(plan: &RemovalPlan<'_, E>) -> Self {
-        Self::new(plan.0.map.tree(), &plan.0.plan, false)
-    }
-
     fn new(tree: &Tree, plan: &StorePlan, entry: bool) -> Self {
         let (store_type, heights) = (store_type(tree, plan, entry), heights(tree, plan));
         Self { store_type, heights, nodes: plan.need.nodes() as u64 }
-    }
-
-    /// The nodes that a planner asks for.
-    #[must_use]
-    pub const fn requested(&self, planner: Planner) -> u64 {
-        match planner.rule(self.store_type, self.heights, false) {
-            Some(nodes) => nodes,
-            None => self.nodes,
-        }
     }
 }
 
