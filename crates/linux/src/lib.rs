@@ -19,10 +19,13 @@ extern crate std;
 #[cfg(test)]
 #[path = "../../units/tests/ends/mod.rs"]
 mod ends;
+mod error;
 pub mod kva;
 pub mod maple;
 #[cfg(doctest)]
 mod type_rules;
+
+pub use error::Error;
 
 /// The README's example must compile and run.
 #[cfg(doctest)]

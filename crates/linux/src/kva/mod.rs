@@ -8,7 +8,7 @@
 //! let vmalloc = Span::new(0x10_0000, 0xffff_ffff).unwrap();
 //! let mut space: KernelSpace<&str> = KernelSpace::new(vmalloc, Align::PAGE, Placement::Linux)?;
 //! let area = space.alloc(&Request::new(0x4000).guard(0x1000), "stack")?;
-//! assert_eq!(*space.area_at(area.first() + 0x123).unwrap().value(), "stack");
+//! assert_eq!(space.area_at(area.first() + 0x123).unwrap().1, &"stack");
 //! assert_eq!(space.tree().len(), 1);
 //! space.free(area.first())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -16,8 +16,10 @@
 //!
 //! Source: U. Rezki, "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
 
+mod busy;
+mod congruent;
 pub mod rbtree;
 mod space;
 
 pub use rbtree::{Placement, RbTree};
-pub use space::KernelSpace;
+pub use space::{IndexBytes, KernelSpace};

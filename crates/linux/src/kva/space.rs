@@ -1,20 +1,19 @@
 //! A space of areas whose places the kernel's tree of free blocks finds.
 //!
 //! ```text
-//!   tree    free blocks: where an area goes          RbTree
-//!   busy    areas by address, with their values      AddressSpace, whose own search is not asked
+//!   free    blocks by address, with maxima: where an area goes      RbTree
+//!   busy    areas by address, with the caller's values              BusyTree
 //! ```
 //!
-//! Invariant: K4 the tree's blocks are the gaps between areas.
+//! Invariant: K4 the free blocks and the areas are disjoint, and together they are the layout.
 
 use super::RbTree;
-use super::rbtree::{Block, Placement, Plain, Policy};
-use alloc::vec::Vec;
+use super::busy::BusyTree;
+use super::rbtree::{AddError, Block, Placement, Plain, Policy};
+use crate::Error;
 use core::iter::FusedIterator;
-use freehold_kva::{
-    AddressSpace, AllocError, Broken, FreeError, LayoutError, Region, Regions, Rejected, Request, Stats,
-};
-use freehold_units::{Align, Probe, Span, check};
+use freehold_kva::{CheckedRequest, Request};
+use freehold_units::{Align, Broken, Probe, Rejected, Span, check};
 
 /// Hands out areas of a space as Linux's vmalloc does. `V` is what the caller keeps with each area, `P` the talk's wishes that
 /// the tree has.
@@ -22,69 +21,87 @@ use freehold_units::{Align, Probe, Span, check};
 /// An area has its guard's addresses, too, as a `vmap_area` has.
 #[derive(Clone, Debug)]
 pub struct KernelSpace<V = (), P = Plain> {
-    tree: RbTree<P>,
-    /// Its placement is of no account: each area is given its place.
-    busy: AddressSpace<V>,
+    pub(super) free: RbTree<P>,
+    pub(super) busy: BusyTree<V>,
+    /// From the lowest to the highest address of the layout.
+    hull: Span,
+    total_bytes: u128,
+    pub(super) granule: Align,
     placement: Placement,
+}
+
+/// The memory that a [`KernelSpace`] holds, in bytes, spare room included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexBytes {
+    /// Of the tree of free blocks.
+    pub free_index_bytes: usize,
+    /// Of the tree of areas, with the values.
+    pub busy_index_bytes: usize,
 }
 
 impl<V, P: Policy> KernelSpace<V, P> {
     /// A space of all addresses of `span`. Cost: constant.
     ///
     /// # Errors
-    /// As [`AddressSpace::new`].
-    pub fn new(span: Span, granule: Align, placement: Placement) -> Result<Self, LayoutError> {
+    /// As [`KernelSpace::add`].
+    pub fn new(span: Span, granule: Align, placement: Placement) -> Result<Self, Error> {
         Self::with_layout(&[span], granule, placement)
     }
 
     /// A space of several spans, free in the order given, which decides the tree's first shape. Cost: O(log n) for each span.
     ///
     /// # Errors
-    /// As [`AddressSpace::with_layout`].
-    pub fn with_layout(spans: &[Span], granule: Align, placement: Placement) -> Result<Self, LayoutError> {
-        let (&first, others) = spans.split_first().ok_or(LayoutError::Empty)?;
-        let mut tree = RbTree::new(granule)?;
-        tree.reserve(1)?;
-        let busy = AddressSpace::new(first, granule, freehold_kva::Placement::Lowest)?;
-        tree.release_span(first, &mut ()).expect("K4: an empty tree has no block");
-        let mut space = Self { tree, busy, placement };
-        others.iter().try_for_each(|&span| space.add(span))?;
+    /// [`Error::Invalid`] if there is no span; as [`KernelSpace::add`].
+    pub fn with_layout(spans: &[Span], granule: Align, placement: Placement) -> Result<Self, Error> {
+        let hull = *spans.first().ok_or(Error::Invalid)?;
+        let (free, busy) = (RbTree::new(granule)?, BusyTree::new(granule)?);
+        let mut space = Self { free, busy, hull, total_bytes: 0, granule, placement };
+        spans.iter().try_for_each(|&span| space.add(span))?;
         Ok(space)
     }
 
     /// Gives the space more addresses to hand out. Cost: O(log n).
     ///
     /// # Errors
-    /// As [`AddressSpace::add`].
-    pub fn add(&mut self, span: Span) -> Result<(), LayoutError> {
+    /// [`Error::Invalid`] if `span` is not made of granules, [`Error::Exists`] if the space has some of it,
+    /// [`Error::NoMemory`]. Nothing was changed.
+    pub fn add(&mut self, span: Span) -> Result<(), Error> {
         self.add_probed(span, &mut ())
     }
 
     /// [`KernelSpace::add`], with the work counted. Cost: O(log n).
     ///
     /// # Errors
-    /// As [`AddressSpace::add`].
-    pub fn add_probed(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), LayoutError> {
-        self.tree.reserve(1)?;
-        self.busy.add(span)?;
-        self.tree.release_span(span, probe).expect("K4: what was added was not free");
+    /// As [`KernelSpace::add`].
+    pub fn add_probed(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Error> {
+        if self.busy.overlaps(span) {
+            return Err(Error::Exists);
+        }
+        self.free.add(span, probe).map_err(|refused| match refused {
+            AddError::NotGranular { .. } => Error::Invalid,
+            AddError::Overlaps { .. } => Error::Exists,
+            AddError::OutOfMemory => Error::NoMemory,
+        })?;
+        self.hull = self.hull.hull(span);
+        self.total_bytes += span.size_bytes();
         Ok(())
     }
 
     /// Takes an area for `request` and keeps `value` with it. Returns its usable addresses, without guard.
     ///
     /// # Errors
-    /// The value comes back with the reason; nothing was changed. Under [`Placement::Linux`] that may be
-    /// [`AllocError::NoSpace`] though something fits.
+    /// The value comes back with the reason; nothing was changed. [`Error::Invalid`]: a size of 0, sizes that are not made
+    /// of granules, an alignment that is no power of two, a window outside the space. [`Error::Busy`]: the search found no
+    /// place; under [`Placement::Linux`] that may be though something fits. [`Error::NoMemory`].
     ///
     /// # Cost
     /// As the tree's search ([`RbTree::find`]), and O(log n).
     #[doc(alias = "alloc_vmap_area")]
-    pub fn alloc(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V>> {
+    pub fn alloc(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V, Error>> {
         self.alloc_probed(request, value, &mut ())
     }
 
-    /// [`KernelSpace::alloc`], with the tree's work counted. Cost: as [`KernelSpace::alloc`].
+    /// [`KernelSpace::alloc`], with the work of the tree of free blocks counted. Cost: as [`KernelSpace::alloc`].
     ///
     /// # Errors
     /// As [`KernelSpace::alloc`].
@@ -94,21 +111,22 @@ impl<V, P: Policy> KernelSpace<V, P> {
         request: &Request,
         value: V,
         probe: &mut impl Probe,
-    ) -> Result<Span, Rejected<V>> {
+    ) -> Result<Span, Rejected<V, Error>> {
         match self.prepare(request, probe) {
-            Ok((block, place)) => {
-                self.busy.alloc_at(place, value)?;
-                self.tree.carve_node(block, place, probe);
-                Ok(usable(place, request))
+            Ok((block, area)) => {
+                self.free.carve_node(block, area, probe);
+                self.busy.insert(area, value);
+                Ok(usable(area, request))
             }
             Err(cause) => Err(Rejected { value, cause }),
         }
     }
 
-    /// Everything that can fail but for the record of the area: the block, and what to cut from it.
+    /// Everything that can fail: the block, and what to cut from it.
     #[inline]
-    fn prepare(&mut self, request: &Request, probe: &mut impl Probe) -> Result<(Block, Span), AllocError> {
-        self.tree.reserve(1)?;
+    fn prepare(&mut self, request: &Request, probe: &mut impl Probe) -> Result<(Block, Span), Error> {
+        self.free.reserve(1)?;
+        self.busy.reserve(1)?;
         self.search(request, self.placement, probe)
     }
 
@@ -118,9 +136,21 @@ impl<V, P: Policy> KernelSpace<V, P> {
         request: &Request,
         placement: Placement,
         probe: &mut impl Probe,
-    ) -> Result<(Block, Span), AllocError> {
-        let checked = self.busy.check(request)?;
-        self.tree.find_block(placement, &checked, probe).ok_or_else(|| self.busy.refusal(&checked))
+    ) -> Result<(Block, Span), Error> {
+        let checked = self.check(request).ok_or(Error::Invalid)?;
+        self.free.find_block(placement, &checked, probe).ok_or(Error::Busy)
+    }
+
+    /// The request with its guard, aligned to a granule at least; none if it makes no sense.
+    #[inline]
+    fn check(&self, request: &Request) -> Option<CheckedRequest> {
+        let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
+        let is_granular = self.granule.divides(size_bytes) && self.granule.divides(guard_bytes);
+        if size_bytes == 0 || !is_granular || !window.overlaps(self.hull) {
+            return None;
+        }
+        let size_bytes = size_bytes.checked_add(guard_bytes)?;
+        Some(CheckedRequest { size_bytes, align: Align::new(align_bytes)?.max(self.granule), window })
     }
 
     /// Where `request` would go, guard excluded, under `placement`, which need not be the space's own.
@@ -130,123 +160,94 @@ impl<V, P: Policy> KernelSpace<V, P> {
     ///
     /// # Cost
     /// As [`RbTree::find`].
-    pub fn find(&self, request: &Request, placement: Placement) -> Result<Span, AllocError> {
-        let (_, place) = self.search(request, placement, &mut ())?;
-        Ok(usable(place, request))
-    }
-
-    /// Takes exactly `span`. Cost: O(log n).
-    ///
-    /// # Errors
-    /// As [`AddressSpace::alloc_at`].
-    pub fn alloc_at(&mut self, span: Span, value: V) -> Result<Span, Rejected<V>> {
-        if let Err(refused) = self.tree.reserve(1) {
-            return Err(Rejected { value, cause: refused.into() });
-        }
-        self.busy.alloc_at(span, value)?;
-        self.take(span, &mut ());
-        Ok(span)
-    }
-
-    /// Takes every area at one common base, the highest, as [`AddressSpace::alloc_congruent`] does. Counts the tree's work.
-    ///
-    /// # Errors
-    /// As [`AddressSpace::alloc_congruent`].
-    ///
-    /// # Cost
-    /// As [`AddressSpace::alloc_congruent`].
-    #[doc(alias = "pcpu_get_vm_areas")]
-    pub fn alloc_congruent_probed(
-        &mut self,
-        areas: Vec<(Span, V)>,
-        align: Align,
-        window: Span,
-        probe: &mut impl Probe,
-    ) -> Result<u64, Rejected<Vec<(Span, V)>>> {
-        if let Err(refused) = self.tree.reserve(areas.len()) {
-            return Err(Rejected { value: areas, cause: refused.into() });
-        }
-        let spans: Vec<Span> = areas.iter().map(|&(area, _)| area).collect();
-        let base = self.busy.alloc_congruent(areas, align, window)?;
-        for area in spans {
-            self.take(area.shifted(base).expect("K4: an area lies in a free block"), probe);
-        }
-        Ok(base)
-    }
-
-    /// Takes a span out of the tree that has become an area's; a block was reserved.
-    fn take(&mut self, span: Span, probe: &mut impl Probe) {
-        let (block, _) = self.tree.floor(span.first()).expect("K4: every gap between areas is a block");
-        self.tree.carve_node(block, span, probe);
+    pub fn find(&self, request: &Request, placement: Placement) -> Result<Span, Error> {
+        let (_, area) = self.search(request, placement, &mut ())?;
+        Ok(usable(area, request))
     }
 
     /// Frees the area that starts at `first`. Returns its addresses, the guard's included, and the value. Cost: O(log n).
     ///
     /// # Errors
-    /// As [`AddressSpace::free`]; [`FreeError::OutOfMemory`], as a block that comes back alone takes a node. Nothing was
-    /// changed.
+    /// [`Error::Invalid`] if no area starts there; [`Error::NoMemory`], as a block that comes back alone takes a node.
+    /// Nothing was changed.
     #[doc(alias = "free_vmap_area")]
-    pub fn free(&mut self, first: u64) -> Result<(Span, V), FreeError> {
+    pub fn free(&mut self, first: u64) -> Result<(Span, V), Error> {
         self.free_probed(first, &mut ())
     }
 
-    /// [`KernelSpace::free`], with the tree's work counted. Cost: O(log n).
+    /// [`KernelSpace::free`], with the work of the tree of free blocks counted. Cost: as [`KernelSpace::free`].
     ///
     /// # Errors
     /// As [`KernelSpace::free`].
     #[inline]
-    pub fn free_probed(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
-        self.tree.reserve(1)?;
-        let (area, value) = self.busy.free(first)?;
-        self.tree.release_span(area, probe).expect("K4: areas and free blocks are apart");
+    pub fn free_probed(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), Error> {
+        self.free.reserve(1)?;
+        let (area, value) = self.busy.remove(first).ok_or(Error::Invalid)?;
+        self.free.release_span(area, probe).expect("K4: areas and free blocks are disjoint");
         Ok((area, value))
     }
 
-    /// The area that `address` belongs to. Cost: O(log n).
+    /// The area that `address` belongs to, and its value. Cost: O(log n).
     #[must_use]
     #[doc(alias = "find_vmap_area")]
-    pub fn area_at(&self, address: u64) -> Option<Region<'_, V>> {
-        self.busy.region_at(address)
+    pub fn area_at(&self, address: u64) -> Option<(Span, &V)> {
+        self.busy.area_at(address)
     }
 
-    /// All areas in address order. Cost: O(log n), and constant for each.
-    pub fn areas(&self) -> Regions<'_, V> {
-        self.busy.regions()
+    /// All areas in address order, with their values. Cost: amortized constant for each.
+    pub fn areas(&self) -> impl FusedIterator<Item = (Span, &V)> {
+        self.busy.iter()
     }
 
-    /// All free blocks in address order. Cost: O(log n), and constant for each.
+    /// The number of areas. Cost: constant.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.busy.len()
+    }
+
+    /// Whether there is no area. Cost: constant.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All free blocks in address order. Cost: amortized constant for each.
     pub fn free_blocks(&self) -> impl FusedIterator<Item = Span> {
-        self.tree.iter()
+        self.free.iter()
     }
 
     /// The tree of free blocks, to look at. Cost: constant.
     #[must_use]
     pub fn tree(&self) -> &RbTree<P> {
-        &self.tree
+        &self.free
     }
 
     /// From the lowest to the highest address that was given to the space. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
-        self.busy.span()
+        self.hull
     }
 
-    /// The figures of the space. Cost: as [`AddressSpace::stats`].
+    /// The memory that the space holds. Cost: constant.
     #[must_use]
-    pub fn stats(&self) -> Stats {
-        let mut stats = self.busy.stats();
-        stats.free_index_bytes = self.tree.metadata_bytes();
-        stats
+    pub fn index_bytes(&self) -> IndexBytes {
+        let (free_index_bytes, busy_index_bytes) = (self.free.metadata_bytes(), self.busy.metadata_bytes());
+        IndexBytes { free_index_bytes, busy_index_bytes }
     }
 
-    /// Checks every invariant of both trees, and that they agree. Cost: linear.
+    /// Checks every invariant of both trees, and that they are disjoint. Cost: O(n log n).
     ///
     /// # Errors
     /// The first invariant that fails, by its number in `INVARIANTS.md`.
     pub fn validate(&self) -> Result<(), Broken> {
         self.busy.validate()?;
-        self.tree.validate()?;
-        check(self.tree.iter().eq(self.busy.free_blocks()), "K4", "the blocks are the gaps between areas", 0)
+        self.free.validate()?;
+        for block in self.free.iter() {
+            check(!self.busy.overlaps(block), "K4", "a free block overlaps no area", block.first())?;
+        }
+        let spans = self.free.iter().chain(self.areas().map(|(area, _)| area));
+        let bytes: u128 = spans.map(Span::size_bytes).sum();
+        check(bytes == self.total_bytes, "K4", "free blocks and areas are the layout", self.hull.first())
     }
 }
 

@@ -1,8 +1,9 @@
 //! Giving out gaps: the lowest, the highest, the next one around.
 
+use super::Item;
 use super::cursor::Way;
 use super::tree::{Stored, Tree};
-use super::{Error, Item};
+use crate::Error;
 use freehold_maple::NonNullValue;
 use freehold_maple::Request;
 use freehold_units::{Rejected, Span};

@@ -62,7 +62,7 @@ pub enum State {
 /// assert_eq!(mas.next(&tree, 100), two);
 /// assert_eq!(mas.next(&tree, 49), Item::Null);
 /// assert_eq!(mas.state(), State::Overflow);
-/// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_linux::maple::Error>>(())
+/// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_linux::Error>>(())
 /// ```
 #[doc(alias = "ma_state")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

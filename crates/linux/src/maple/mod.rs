@@ -14,14 +14,15 @@
 //! | `mas_store`, `mas_store_gfp`, `mas_erase` | [`MaState::store`], [`store_gfp`](MaState::store_gfp), [`erase`](MaState::erase) |
 //! | `mas_preallocate`, `mas_store_prealloc`, `mas_destroy` | [`MaState::preallocate`], [`Preallocated::store_prealloc`], dropping it |
 //! | `mas_empty_area`, `mas_empty_area_rev` | [`MaState::empty_area`], [`empty_area_rev`](MaState::empty_area_rev) |
-//! | `-EBUSY`, `-EEXIST`, `-EINVAL`, `-ENOMEM` | [`Error`] and [`Error::code`] |
+//! | `-EBUSY`, `-EEXIST`, `-EINVAL`, `-ENOMEM` | [`Error`](crate::Error) and [`Error::code`](crate::Error::code) |
 //!
 //! The answers are those of Linux 7.3 as recorded, but where its tree is known to answer wrongly
 //! (`tests/maple/defects.rs` has each case). No lock is taken: the tree has one owner. Calls cost what those of [`WordMap`] do that
 //! they are made of: searches and stores O(log n) for n entries, aligned searches and walks over ranges O(n).
 //!
 //! ```
-//! use freehold_linux::maple::{Error, Flags, Item, Tree};
+//! use freehold_linux::Error;
+//! use freehold_linux::maple::{Flags, Item, Tree};
 //! use std::sync::Arc;
 //!
 //! let mut regions = Tree::new(Flags { alloc_range: true, ..Flags::default() });
@@ -36,7 +37,6 @@
 
 mod alloc;
 mod cursor;
-mod error;
 mod find;
 mod item;
 mod planner;
@@ -45,7 +45,6 @@ mod tree;
 
 pub use alloc::Cycled;
 pub use cursor::{MaState, State};
-pub use error::Error;
 pub use item::Item;
 pub use planner::Planner;
 pub use store::Preallocated;

@@ -3,9 +3,10 @@
 //! After a store the cursor is on what is there: the range stored, or the whole gap.
 
 use super::cursor::Way;
-use super::error::rejected;
 use super::tree::{Stored, Tree, null_rejected};
-use super::{Error, Item, MaState, State};
+use super::{Item, MaState, State};
+use crate::Error;
+use crate::error::rejected;
 use freehold_maple::NonNullValue;
 use freehold_maple::{Facts, Plan, RemovalPlan};
 use freehold_units::{Rejected, Span};
@@ -54,7 +55,7 @@ impl MaState {
     /// assert_eq!(store.facts().nodes, 1);
     /// store.store_prealloc(); // returns nothing: there is nothing to go wrong
     /// assert_eq!(mas.walk(&tree), seven);
-    /// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_linux::maple::Error>>(())
+    /// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_linux::Error>>(())
     /// ```
     #[doc(alias = "mas_preallocate")]
     pub fn preallocate<'t, E: NonNullValue>(

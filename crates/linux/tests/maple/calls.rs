@@ -1,6 +1,7 @@
 //! The kernel's normal calls and those that write: codes, what comes back, what stays.
 
-use freehold_linux::maple::{Cycled, Error, Flags, Item, MaState, State, Tree};
+use freehold_linux::Error;
+use freehold_linux::maple::{Cycled, Flags, Item, MaState, State, Tree};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 

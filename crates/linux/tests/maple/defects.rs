@@ -1,7 +1,8 @@
 //! What the kernel's tree is known to answer wrongly (6.12, 6.16 and, but for what is said, 7.3), answered rightly.
 //! Each test's name is the defect; what the kernel says stands in it.
 
-use freehold_linux::maple::{Cycled, Error, Flags, Item, MaState, State, Tree};
+use freehold_linux::Error;
+use freehold_linux::maple::{Cycled, Flags, Item, MaState, State, Tree};
 use freehold_units::Span;
 use std::num::NonZeroU64;
 

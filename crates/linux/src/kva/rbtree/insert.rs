@@ -94,7 +94,9 @@ impl<P: Policy> RbTree<P> {
         }
         self.nodes[up].set_child(side, down);
         self.nodes[down].parent = up;
-        self.nodes[up].subtree_max_size = self.nodes[down].subtree_max_size;
-        self.nodes[down].subtree_max_size = self.computed_max(&self.nodes[down]);
+        if P::FREE_BLOCKS {
+            self.nodes[up].subtree_max_size = self.nodes[down].subtree_max_size;
+            self.nodes[down].subtree_max_size = self.computed_max(&self.nodes[down]);
+        }
     }
 }

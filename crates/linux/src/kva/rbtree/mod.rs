@@ -22,6 +22,7 @@
 //!
 //! Source: U. Rezki, Linux Plumbers Conference 2019; balancing after Cormen et al., "Introduction to Algorithms".
 
+mod areas;
 mod carve;
 mod erase;
 mod error;
@@ -47,6 +48,7 @@ use node::{Link, Node, Nodes};
 
 pub use error::{AddError, RemoveError};
 pub use node::{Colour, NodeView};
+pub(in crate::kva) use policy::Areas;
 pub use policy::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 
 /// Which of the addresses that can serve a request is taken.
@@ -157,7 +159,7 @@ impl<P: Policy> RbTree<P> {
         Ok(self.carve_node(block, span, probe))
     }
 
-    fn is_granular(&self, span: Span) -> bool {
+    pub(in crate::kva) fn is_granular(&self, span: Span) -> bool {
         self.granule.divides(span.first()) && self.granule.divides(span.last().wrapping_add(1))
     }
 

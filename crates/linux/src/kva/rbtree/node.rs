@@ -72,7 +72,7 @@ impl Node {
 
 /// The number of a node. [`Link::NONE`] is the sentinel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Link(u32);
+pub(super) struct Link(pub(super) u32);
 
 impl Link {
     /// No node.
@@ -141,6 +141,11 @@ impl Nodes {
     /// Nodes of blocks.
     pub(super) fn in_use(&self) -> usize {
         self.nodes.len() - 1 - self.vacant_len
+    }
+
+    /// One more than the largest number of a node.
+    pub(super) fn numbers(&self) -> usize {
+        self.nodes.len()
     }
 
     /// Bytes held, spare room included.

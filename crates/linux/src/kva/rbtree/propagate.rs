@@ -16,6 +16,9 @@ impl<P: Policy> RbTree<P> {
     /// `until` ([`Link::NONE`]: the root is included).
     #[inline]
     pub(super) fn propagate(&mut self, from: Link, until: Link, probe: &mut impl Probe) {
+        if !P::FREE_BLOCKS {
+            return;
+        }
         let mut at = from;
         while at != until {
             probe.count(Work::MaxRecomputed, 1);

@@ -44,7 +44,7 @@ impl<P: Policy> RbTree<P> {
     }
 
     /// Descends to the vacant place for `span`; the last turns name its neighbours.
-    fn locate(&self, span: Span, probe: &mut impl Probe) -> Result<InsertPoint, Span> {
+    pub(super) fn locate(&self, span: Span, probe: &mut impl Probe) -> Result<InsertPoint, Span> {
         let mut point = InsertPoint {
             place: LinkPoint { parent: Link::NONE, side: Side::Left },
             previous: Link::NONE,

@@ -27,13 +27,13 @@ impl<P: Policy> RbTree<P> {
     }
 
     pub(super) fn ascending(&self) -> impl FusedIterator<Item = Span> {
-        let mut at = self.leftmost(self.root);
-        core::iter::from_fn(move || {
-            let (_, span) = self.block(at)?;
-            at = self.successor(at);
-            Some(span)
-        })
-        .fuse()
+        self.links().map(|link| self.nodes[link].span)
+    }
+
+    /// All nodes in address order.
+    pub(super) fn links(&self) -> impl FusedIterator<Item = Link> {
+        let first = Some(self.leftmost(self.root)).filter(|link| !link.is_none());
+        core::iter::successors(first, |&link| Some(self.successor(link)).filter(|link| !link.is_none()))
     }
 
     pub(super) fn block(&self, link: Link) -> Option<(Block, Span)> {

@@ -1,4 +1,4 @@
-//! The kernel's error codes, as far as its tree gives them.
+//! The kernel's error codes, as far as its trees give them.
 
 use freehold_maple::{AllocError, InsertError, OutOfMemory, StoreError};
 use freehold_units::{Rejected, error_messages};
@@ -6,13 +6,13 @@ use freehold_units::{Rejected, error_messages};
 /// Why a call was refused. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no gap of that size in the window.
+    /// The window has no free place of that size.
     #[doc(alias = "EBUSY")]
     Busy,
     /// Something is in the way.
     #[doc(alias = "EEXIST")]
     Exists,
-    /// The request makes no sense, or the tree is of another kind.
+    /// The request makes no sense, or the tree is of another kind; of a free, that nothing starts there.
     #[doc(alias = "EINVAL")]
     Invalid,
     /// There is no memory for another node.
@@ -24,7 +24,7 @@ impl Error {
     /// The kernel's number for it, as its calls return it: negative.
     ///
     /// ```
-    /// use freehold_linux::maple::Error;
+    /// use freehold_linux::Error;
     /// let codes = [Error::NoMemory, Error::Busy, Error::Exists, Error::Invalid].map(Error::code);
     /// assert_eq!(codes, [-12, -16, -17, -22]);
     /// ```
@@ -40,8 +40,8 @@ impl Error {
 }
 
 error_messages! { Error {
-    Self::Busy => "no gap is long enough (EBUSY)";
-    Self::Exists => "an entry is in the way (EEXIST)";
+    Self::Busy => "no free place is long enough (EBUSY)";
+    Self::Exists => "something is in the way (EEXIST)";
     Self::Invalid => "the request makes no sense for this tree (EINVAL)";
     Self::NoMemory => "no memory for another node (ENOMEM)";
 } }
@@ -83,8 +83,8 @@ impl From<AllocError> for Error {
 }
 
 /// What a map of the adapter refused, in the adapter's words.
-pub(super) fn rejected<E, C: Into<Error>>(
+pub(crate) fn rejected<E, C: Into<Error>>(
     refused: Rejected<Option<E>, C>,
-) -> Rejected<super::Item<E>, Error> {
+) -> Rejected<crate::maple::Item<E>, Error> {
     Rejected { value: refused.value.into(), cause: refused.cause.into() }
 }
