@@ -92,7 +92,7 @@ impl Request {
     }
 }
 
-/// A request that a space has checked ([`AddressSpace::check`](crate::AddressSpace::check)), as a search sees it.
+/// A request that was checked, as a search sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedRequest {
     /// Size with guard in bytes, at least a granule.
@@ -104,10 +104,9 @@ pub struct CheckedRequest {
 }
 
 impl CheckedRequest {
-    /// The lowest place for it in a free block, if there is one. Cost: constant.
+    /// The lowest place for it in a free block, if there is one.
     #[inline]
-    #[must_use]
-    pub fn lowest_in(&self, block: Span) -> Option<Span> {
+    pub(crate) fn lowest_in(&self, block: Span) -> Option<Span> {
         let place = block.lowest_fit(self.size_bytes, self.align, self.window.first())?;
         (place.last() <= self.window.last()).then_some(place)
     }

@@ -5,6 +5,8 @@
 //!
 //! [`maple`] has the maple tree's calls, its cursor, its codes and its planners, over a [`WordMap`](freehold_maple::WordMap).
 //!
+//! [`percpu`] has the placements of the kernel's per-CPU allocator, for a [`ChunkSet`](freehold_percpu::ChunkSet).
+//!
 //! These keep the kernel's bounds, whatever they are: what the other crates of freehold promise under an adversary is not
 //! promised here.
 
@@ -22,6 +24,7 @@ mod ends;
 mod error;
 pub mod kva;
 pub mod maple;
+pub mod percpu;
 #[cfg(doctest)]
 mod type_rules;
 

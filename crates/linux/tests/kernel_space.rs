@@ -133,6 +133,7 @@ fn code(cause: AllocError) -> Error {
         AllocError::NoSpace { .. }
         | AllocError::TooLarge { .. }
         | AllocError::NoMultiple { .. }
+        | AllocError::PlaceOutside { .. }
         | AllocError::Occupied { .. } => Error::Busy,
         AllocError::ZeroSize
         | AllocError::NotGranular { .. }

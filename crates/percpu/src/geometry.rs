@@ -69,37 +69,37 @@ impl Config {
     }
 
     /// Bits of a unit.
-    pub(crate) fn bits(&self) -> u32 {
+    pub fn bits(&self) -> u32 {
         self.unit_bytes / BIT_BYTES
     }
 
     /// Blocks, which are pages, of a unit.
-    pub(crate) fn blocks(&self) -> u32 {
+    pub fn blocks(&self) -> u32 {
         self.unit_bytes / PAGE_BYTES
     }
 }
 
 /// The block that holds a bit.
 #[inline]
-pub(crate) const fn block_of(bit: u32) -> u32 {
+pub const fn block_of(bit: u32) -> u32 {
     bit / BLOCK_BITS
 }
 
 /// Where a bit is in its block.
 #[inline]
-pub(crate) const fn in_block(bit: u32) -> u32 {
+pub const fn in_block(bit: u32) -> u32 {
     bit % BLOCK_BITS
 }
 
 /// The first bit of a block.
 #[inline]
-pub(crate) const fn base_of(block: u32) -> u32 {
+pub const fn base_of(block: u32) -> u32 {
     block * BLOCK_BITS
 }
 
 /// The lowest multiple of `align`, a power of two, at or above `bit`. Alignments are a page at most, so a bit
 /// is aligned within its block exactly if it is aligned within its chunk.
 #[inline]
-pub(crate) const fn align_up(bit: u32, align: u32) -> u32 {
+pub const fn align_up(bit: u32, align: u32) -> u32 {
     (bit + (align - 1)) & !(align - 1)
 }

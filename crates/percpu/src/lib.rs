@@ -10,8 +10,7 @@
 //!              a  b of CPU 0        a  b of CPU 1        a  b of CPU 2
 //! ```
 //!
-//! Where an object goes is the [`Placement`]'s: [`FirstFit`], the default, or one of the kernel's own, [`Linux`],
-//! [`LinuxFixed`] and [`Linux2017`], which take the very offsets that the kernel takes.
+//! The [`Placement`] says where an object goes: [`FirstFit`], the default, or another one ([`placement`]).
 //!
 //! ```
 //! use freehold_percpu::{ChunkSet, Config, FreeError, Request};
@@ -37,8 +36,6 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
-mod chunk;
-mod chunks;
 #[cfg(feature = "std")]
 mod count;
 #[cfg(test)]
@@ -49,16 +46,14 @@ pub mod first_fit;
 mod geometry;
 #[cfg(feature = "std")]
 pub mod heap;
-pub mod linux;
 mod memory;
 mod object_map;
 mod pages;
-mod placement;
+pub mod placement;
 #[cfg(feature = "std")]
 pub mod registry;
 mod request;
 mod set;
-mod slots;
 #[cfg(doctest)]
 mod type_rules;
 
@@ -71,7 +66,6 @@ pub use error::{AllocError, ConfigError, FreeError};
 pub use first_fit::FirstFit;
 pub use freehold_units::{Broken, OutOfMemory};
 pub use geometry::{BIT_BYTES, BLOCK_BITS, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
-pub use linux::{Linux, Linux2017, LinuxFixed};
 pub use placement::Placement;
 pub use request::{ChunkId, Offset, Request};
 pub use set::{Backing, ChunkSet, ChunkView, Stats};

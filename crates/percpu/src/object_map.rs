@@ -58,7 +58,7 @@ pub(crate) enum Found {
 
 /// The maps of a chunk. All ranges lie within its bits.
 #[derive(Debug)]
-pub(crate) struct ObjectMap {
+pub struct ObjectMap {
     /// Up to the last page that ever held an object. Capacity for all pages is reserved from the start.
     words: Vec<Word>,
     bits: u32,
@@ -264,13 +264,13 @@ impl ObjectMap {
 
     /// The first used bit of the range; its end if there is none.
     #[inline]
-    pub(crate) fn next_set(&self, range: Range<u32>) -> u32 {
+    pub fn next_set(&self, range: Range<u32>) -> u32 {
         self.next(range, 0)
     }
 
     /// The first free bit of the range; its end if there is none.
     #[inline]
-    pub(crate) fn next_clear(&self, range: Range<u32>) -> u32 {
+    pub fn next_clear(&self, range: Range<u32>) -> u32 {
         self.next(range, !0)
     }
 
@@ -294,7 +294,7 @@ impl ObjectMap {
 
     /// One past the last used bit of the range; its start if there is none.
     #[inline]
-    pub(crate) fn after_last_set(&self, range: Range<u32>) -> u32 {
+    pub fn after_last_set(&self, range: Range<u32>) -> u32 {
         if range.is_empty() {
             return range.start;
         }

@@ -17,7 +17,7 @@ pub(crate) const POPULATED: u16 = 1 << 15;
 
 /// The pages of a chunk, each as in the picture.
 #[derive(Clone, Debug)]
-pub(crate) struct Pages(Vec<u16>);
+pub struct Pages(Vec<u16>);
 
 impl Pages {
     /// So many pages without memory.
@@ -37,7 +37,7 @@ impl Pages {
 
     /// Its number of pages.
     #[inline]
-    pub(crate) fn count(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.0.len() as u32
     }
 
@@ -55,19 +55,19 @@ impl Pages {
 
     /// Whether a page has memory.
     #[inline]
-    pub(crate) fn is_populated(&self, page: u32) -> bool {
+    pub fn is_populated(&self, page: u32) -> bool {
         self.0[page as usize] & POPULATED != 0
     }
 
     /// Whether a page has memory and no object.
     #[inline]
-    pub(crate) fn is_empty(&self, page: u32) -> bool {
+    pub fn is_empty(&self, page: u32) -> bool {
         self.0[page as usize] == POPULATED
     }
 
     /// Whether all pages of an object have memory.
     #[inline]
-    pub(crate) fn are_populated(&self, object: &Range<u32>) -> bool {
+    pub fn are_populated(&self, object: &Range<u32>) -> bool {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));
         self.is_populated(first) && (first == last || self.next_bare(first..last + 1) > last)
     }

@@ -43,7 +43,7 @@ impl Request {
 
     /// The request in bits, if its size and alignment are valid.
     #[inline]
-    pub(crate) fn check(&self) -> Result<CheckedRequest, AllocError> {
+    pub(crate) fn check(&self) -> Result<BitRequest, AllocError> {
         let Self { size_bytes, align_bytes, atomic } = *self;
         if size_bytes == 0 {
             return Err(AllocError::ZeroSize);
@@ -59,16 +59,19 @@ impl Request {
         }
         // Both fit: they were compared with sizes of 32 bits.
         let (size, align) = (size_bytes as u32, align_bytes as u32);
-        Ok(CheckedRequest { bits: size.div_ceil(BIT_BYTES), align: (align / BIT_BYTES).max(1), atomic })
+        Ok(BitRequest { bits: size.div_ceil(BIT_BYTES), align: (align / BIT_BYTES).max(1), atomic })
     }
 }
 
-/// A valid request, in bits: `bits` is 1 to a smallest unit's, `align` a power of two up to a block's.
+/// A valid request, in bits of [`BIT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CheckedRequest {
-    pub(crate) bits: u32,
-    pub(crate) align: u32,
-    pub(crate) atomic: bool,
+pub struct BitRequest {
+    /// Its size: from 1 to the bits of the smallest unit.
+    pub bits: u32,
+    /// What its first bit is a multiple of: a power of two, at most a block.
+    pub align: u32,
+    /// Whether it cannot wait for memory: its pages must be populated.
+    pub atomic: bool,
 }
 
 /// The name of a chunk. A name is never used again, though the chunk's position is (P4).

@@ -89,7 +89,7 @@ impl<V> AddressSpace<V> {
         };
         match found {
             Some((_, taken)) => Ok(usable(taken, request)),
-            None => Err(self.refusal_probed(&checked, &mut ())),
+            None => Err(self.refusal(&checked, &mut ())),
         }
     }
 
@@ -111,20 +111,13 @@ impl<V> AddressSpace<V> {
         };
         match found {
             Some((before, taken)) => Ok((before, taken, terms)),
-            None => Err(self.refusal_probed(&checked, probe)),
+            None => Err(self.refusal(&checked, probe)),
         }
     }
 
-    /// Why nothing is free for a request that was checked. For whoever searches by other means than the space does.
-    ///
-    /// Cost: as [`AddressSpace::stats`].
-    #[must_use]
-    pub fn refusal(&self, checked: &CheckedRequest) -> AllocError {
-        self.refusal_probed(checked, &mut ())
-    }
-
+    /// Why nothing is free for a request that was checked.
     #[cold]
-    fn refusal_probed(&self, checked: &CheckedRequest, probe: &mut impl Probe) -> AllocError {
+    fn refusal(&self, checked: &CheckedRequest, probe: &mut impl Probe) -> AllocError {
         let &CheckedRequest { size_bytes, align, window } = checked;
         if u128::from(size_bytes) == window.size_bytes() && align.divides(window.first()) {
             return self.in_the_way(window);
@@ -162,12 +155,9 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// The request as a search sees it: with its guard, aligned to a granule at least. Cost: constant.
-    ///
-    /// # Errors
-    /// [`AllocError`]: what no search could serve, whatever is free.
+    /// The request as a search sees it: with its guard, aligned to a granule at least.
     #[inline]
-    pub fn check(&self, request: &Request) -> Result<CheckedRequest, AllocError> {
+    fn check(&self, request: &Request) -> Result<CheckedRequest, AllocError> {
         let (size_bytes, guard_bytes) = (request.size_bytes, request.guard_bytes);
         self.check_size(size_bytes)?;
         self.check_guard(guard_bytes)?;

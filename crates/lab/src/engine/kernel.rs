@@ -25,7 +25,7 @@ impl<P: Policy> KernelEngine<P> {
     }
 }
 
-drive_space!([P: Policy] KernelEngine<P>);
+drive_space!([P: Policy] KernelEngine<P>, index_bytes);
 
 /// Best fit finds the places, by size; the kernel's tree has the blocks by address.
 #[derive(Clone, Debug)]

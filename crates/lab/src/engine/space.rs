@@ -22,9 +22,9 @@ impl SpaceEngine {
     }
 }
 
-/// The engine of a space, whose field `space` has these calls.
+/// The engine of a space, whose field `space` has these calls. `$bytes` is the one that says what memory it holds.
 macro_rules! drive_space {
-    ([$($generics:tt)*] $engine:ty) => {
+    ([$($generics:tt)*] $engine:ty, $bytes:ident) => {
         impl<$($generics)*> Engine for $engine {
             #[inline]
             fn alloc(&mut self, size_bytes: u64, align: Align, window: Span, probe: &mut impl Probe) -> Option<u64> {
@@ -53,12 +53,12 @@ macro_rules! drive_space {
             }
 
             fn metadata_bytes(&self) -> usize {
-                let stats = self.space.stats();
-                stats.free_index_bytes + stats.busy_index_bytes
+                let held = self.space.$bytes();
+                held.free_index_bytes + held.busy_index_bytes
             }
 
             fn free_index_bytes(&self) -> Option<usize> {
-                Some(self.space.stats().free_index_bytes)
+                Some(self.space.$bytes().free_index_bytes)
             }
 
             fn duplicate(&self) -> Option<Self> {
@@ -73,4 +73,4 @@ macro_rules! drive_space {
 }
 pub(super) use drive_space;
 
-drive_space!([] SpaceEngine);
+drive_space!([] SpaceEngine, stats);

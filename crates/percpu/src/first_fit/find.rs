@@ -5,13 +5,13 @@ use super::fit::{first_place, longest_after, longest_aligned};
 use super::index::{BARE, EMPTY};
 use super::keys::NOWHERE;
 use super::{FirstFit, Longest, slot_of_bound, wide};
-use crate::chunk::{Chunk, NONE};
-use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, base_of};
 use crate::object_map::{BLOCK_WORDS, WORD};
 use crate::pages::POPULATED;
+use crate::placement::Chunks;
 use crate::placement::Location;
-use crate::request::CheckedRequest;
+use crate::placement::{Chunk, NONE};
+use crate::request::BitRequest;
 use freehold_units::{Probe, Work};
 
 /// Chunks of a request's own list that are looked at first.
@@ -21,7 +21,7 @@ const PEEKED: usize = 2;
 #[inline]
 pub(super) fn find(
     chunks: &mut Chunks<FirstFit>,
-    request: &CheckedRequest,
+    request: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     if request.bits > WORD && (request.align == 1 || request.bits > BLOCK_BITS) {
@@ -40,7 +40,7 @@ pub(super) fn find(
 /// The lowest place in a word's page, from the word on. `None` without a search if the page's bound is too low.
 // `inline(always)`: 323 instructions an operation, 339 without (`freehold replay --instructions` of forkshell.pcpu).
 #[inline(always)]
-fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRequest) -> Option<u32> {
+fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &BitRequest) -> Option<u32> {
     // A cursor may be behind the last chunk, and a new set has no chunk. A vacant chunk's bounds are 0 (P7).
     let chunk = chunks.positions().get(index as usize)?;
     if chunk.hints[(word / BLOCK_WORDS) as usize] < request.bits as i16 {
@@ -56,7 +56,7 @@ fn in_begun_page(
     chunks: &mut Chunks<FirstFit>,
     key: usize,
     from: u32,
-    request: &CheckedRequest,
+    request: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     let (mut index, mut word) = chunks.index.split(from);
@@ -83,7 +83,7 @@ fn in_begun_page(
 #[inline(never)]
 fn find_long(
     chunks: &mut Chunks<FirstFit>,
-    request: &CheckedRequest,
+    request: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     if request.bits > BLOCK_BITS {
@@ -97,13 +97,13 @@ fn find_long(
 /// and last at all chunks, those that are set aside included. A visit without a result lowers the chunk's bound.
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
-    request: &CheckedRequest,
+    request: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     let least = request.bits as i16;
     let own = slot_of_bound(least);
     let mut peeked = [NONE; PEEKED];
-    peeked.iter_mut().zip(chunks.slots.list(own)).for_each(|(peeked, index)| *peeked = index);
+    peeked.iter_mut().zip(chunks.lists.list(own)).for_each(|(peeked, index)| *peeked = index);
     for index in peeked.into_iter().take_while(|&index| index != NONE) {
         if chunks.index.most.row(index as usize)[0] < least {
             probe.count(Work::ChunkVisited, 1);
@@ -111,8 +111,8 @@ fn in_tight_chunk(
             return Some(found);
         }
     }
-    while let Some(slot) = chunks.slots.next_occupied(own + 1, chunks.slots.sidelined()) {
-        let index = chunks.slots.first(slot);
+    while let Some(slot) = chunks.lists.next_occupied(own + 1, chunks.lists.sidelined()) {
+        let index = chunks.lists.first(slot);
         if let Some(found) = in_known_chunk(chunks, index, 0, request, probe) {
             return Some(found);
         }
@@ -134,7 +134,7 @@ fn in_known_chunk(
     chunks: &mut Chunks<FirstFit>,
     index: u32,
     word: u32,
-    request: &CheckedRequest,
+    request: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     probe.count(Work::ChunkVisited, 1);
@@ -152,7 +152,7 @@ fn in_known_chunk(
 fn in_chunk(
     chunk: &mut Chunk<Longest>,
     mut word: u32,
-    request: &CheckedRequest,
+    request: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<u32> {
     loop {
@@ -173,7 +173,7 @@ fn in_chunk(
 /// The first bit of the lowest page with memory and no object; else, if the request may wait, of the lowest without memory.
 #[cold]
 #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
-fn in_other_page(chunks: &mut Chunks<FirstFit>, request: &CheckedRequest) -> Option<Location> {
+fn in_other_page(chunks: &mut Chunks<FirstFit>, request: &BitRequest) -> Option<Location> {
     let (chunk, state) = match chunks.index.first_with(EMPTY) {
         Some(chunk) => (chunk, POPULATED),
         None if request.atomic => return None,

@@ -1,10 +1,10 @@
 //! Finds where a request fits in a page, word by word. If it does not fit, computes a new bound of the page's runs.
 
 use super::Longest;
-use crate::chunk::Chunk;
 use crate::geometry::{BLOCK_BITS, align_up};
 use crate::object_map::{BLOCK_WORDS, WORD, Word, ones};
-use crate::request::CheckedRequest;
+use crate::placement::Chunk;
+use crate::request::BitRequest;
 use freehold_units::{Probe, Work};
 
 /// The multiples of 1, 2, 4, .. 64 in a word. The last entry makes the length a power of two, so that `%` is a mask.
@@ -12,8 +12,8 @@ const MULTIPLES: [u64; 8] = [!0, !0 / 0x3, !0 / 0xf, !0 / 0xff, !0 / 0xffff, !0 
 
 /// The bits of a word at which the request fits in the word. `at` is the word's position in its chunk.
 #[inline]
-fn starts_in_word(free: u64, at: u32, request: &CheckedRequest) -> u64 {
-    let CheckedRequest { bits, align, .. } = *request;
+fn starts_in_word(free: u64, at: u32, request: &BitRequest) -> u64 {
+    let BitRequest { bits, align, .. } = *request;
     if bits > WORD {
         return 0;
     }
@@ -28,7 +28,7 @@ fn starts_in_word(free: u64, at: u32, request: &CheckedRequest) -> u64 {
 /// The first place for the request that starts in a page with objects, from one of the page's words on.
 // `inline(always)`: 323 instructions an operation, 336 without (`freehold replay --instructions` of forkshell.pcpu).
 #[inline(always)]
-pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &CheckedRequest) -> Option<u32> {
+pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &BitRequest) -> Option<u32> {
     let page_end = (from / BLOCK_WORDS + 1) * BLOCK_WORDS;
     let words = &chunk.used.words()[..page_end as usize];
     let mut at = from;
@@ -52,7 +52,7 @@ pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &CheckedRe
 /// The place for the request in a run that starts at `start` and continues in word `at`. If there is none, the word to
 /// search next.
 #[inline(never)]
-fn over_edge(chunk: &Chunk<Longest>, start: u32, at: u32, request: &CheckedRequest) -> Result<u32, u32> {
+fn over_edge(chunk: &Chunk<Longest>, start: u32, at: u32, request: &BitRequest) -> Result<u32, u32> {
     let place = align_up(start, request.align);
     if place >= at * WORD {
         return Err(at);
@@ -101,14 +101,13 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
 
 /// An upper bound of the free runs that start in a page, for a page in which the request has no place. The caller searched
 /// from the request's cursor on, and below the cursor there is no place either (P8).
-pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &CheckedRequest) -> u32 {
+pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &BitRequest) -> u32 {
     if request.bits > WORD {
         let first = (page * BLOCK_WORDS) as usize;
         return longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)]);
     }
-    let has_run = |bits| {
-        first_place(chunk, page * BLOCK_WORDS, &CheckedRequest { bits, align: 1, ..*request }).is_some()
-    };
+    let has_run =
+        |bits| first_place(chunk, page * BLOCK_WORDS, &BitRequest { bits, align: 1, ..*request }).is_some();
     if request.align == 1 || !has_run(request.bits) {
         // Halved if it can be, so that a page is not searched for one size after the other.
         let half = request.bits / 2 + 1;
@@ -121,11 +120,7 @@ pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &Checked
 
 /// The most bits that have an aligned place in a chunk's pages with objects, for a request that has none there.
 #[cold]
-pub(super) fn longest_aligned(
-    chunk: &Chunk<Longest>,
-    request: &CheckedRequest,
-    probe: &mut impl Probe,
-) -> i16 {
+pub(super) fn longest_aligned(chunk: &Chunk<Longest>, request: &BitRequest, probe: &mut impl Probe) -> i16 {
     let mut longest = 0;
     for page in 0..chunk.pages.count() {
         if chunk.hints[page as usize] as u32 <= longest {
@@ -133,7 +128,7 @@ pub(super) fn longest_aligned(
         }
         probe.count(Work::BlockVisited, 1);
         let (mut word, end) = (page * BLOCK_WORDS, end_of_runs(chunk, page) as u32 * WORD);
-        while let Some(place) = first_place(chunk, word, &CheckedRequest { bits: longest + 1, ..*request }) {
+        while let Some(place) = first_place(chunk, word, &BitRequest { bits: longest + 1, ..*request }) {
             longest = chunk.used.next_set(place..end) - place;
             word = place / WORD;
         }

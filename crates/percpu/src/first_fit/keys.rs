@@ -9,7 +9,7 @@
 
 use crate::geometry::align_up;
 use crate::object_map::WORD;
-use crate::request::CheckedRequest;
+use crate::request::BitRequest;
 use core::ops::Range;
 
 /// The number of keys: more than any recorded workload has sizes.
@@ -45,7 +45,7 @@ impl Keys {
 
     /// The key of a request.
     #[inline]
-    pub(super) fn of(&mut self, request: &CheckedRequest) -> usize {
+    pub(super) fn of(&mut self, request: &BitRequest) -> usize {
         let same = |key: &Key| key.bits == request.bits && key.align == request.align;
         match self.keys.iter().position(same) {
             Some(key) => key,
@@ -56,8 +56,8 @@ impl Keys {
     /// Adds a key; evicts another if all are in use. Its cursor starts at the highest cursor of the easier keys, which have at
     /// most its size and alignment: where an easier key has no place, this one has none.
     #[cold]
-    fn add(&mut self, request: &CheckedRequest) -> usize {
-        let &CheckedRequest { bits, align, .. } = request;
+    fn add(&mut self, request: &BitRequest) -> usize {
+        let &BitRequest { bits, align, .. } = request;
         let is_easier = |key: &&Key| key.bits <= bits && key.align <= align;
         let from = self.keys.iter().filter(is_easier).map(|key| key.from).max().unwrap_or(0);
         if self.keys[KEYS - 1].bits != UNUSED {

@@ -52,12 +52,12 @@ mod update;
 mod validate;
 mod wide;
 
-use crate::chunks::Chunks;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config, MIN_UNIT_BYTES};
 use crate::memory::repeated;
 use crate::object_map::WORD;
-use crate::placement::{Change, Location, Placement, Room, Strategy};
-use crate::request::CheckedRequest;
+use crate::placement::Chunks;
+use crate::placement::{Change, Location, Placement, Room};
+use crate::request::BitRequest;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::Probe;
@@ -69,10 +69,6 @@ const MOST_BITS: u32 = MIN_UNIT_BYTES / BIT_BYTES;
 /// The default placement: first fit in pages with objects, then the lowest page without.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstFit;
-
-impl Placement for FirstFit {
-    const NAME: &'static str = "first-fit";
-}
 
 /// For each page of a chunk, an upper bound in bits of the free runs that start in it, at most 1024. A page without objects
 /// ends a run, and its own bound is 0.
@@ -89,7 +85,7 @@ fn slot_of_bound(most: i16) -> u32 {
     }
 }
 
-impl Strategy for FirstFit {
+impl Placement for FirstFit {
     type Hints = Longest;
 
     type Index = Index;
@@ -98,7 +94,7 @@ impl Strategy for FirstFit {
 
     const READIES_ASIDE: bool = false;
 
-    fn lists(_: &Config) -> u32 {
+    fn list_count(_: &Config) -> u32 {
         slot_of_bound(BLOCK_BITS as i16) + 1
     }
 
@@ -117,13 +113,13 @@ impl Strategy for FirstFit {
     #[inline]
     fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32 {
         if chunks.at(chunk).objects == 0 {
-            chunks.slots.free()
+            chunks.lists.free()
         } else {
             slot_of_bound(chunks.index.most.row(chunk as usize)[0])
         }
     }
 
-    fn first_slot_with_pages() -> u32 {
+    fn first_list_with_pages() -> u32 {
         0
     }
 
@@ -133,7 +129,7 @@ impl Strategy for FirstFit {
     }
 
     #[inline]
-    fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location> {
+    fn find(chunks: &mut Chunks<Self>, request: &BitRequest, probe: &mut impl Probe) -> Option<Location> {
         find::find(chunks, request, probe)
     }
 

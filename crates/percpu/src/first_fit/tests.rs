@@ -2,10 +2,7 @@
 
 use super::index::ALIGNMENTS;
 use super::keys::NOWHERE;
-use crate::{
-    AllocError, ChunkSet, Config, LinuxFixed, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Offset, Placement, Population,
-    Request,
-};
+use crate::{ChunkSet, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Offset, Population, Request};
 use freehold_units::{Tally, Work};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -41,22 +38,6 @@ fn a_run_over_edges_of_pages_is_one() {
         set.validate().unwrap();
     }
     assert_eq!(set.alloc(&Request::new(2100 * 4)), Ok(places[1000]));
-}
-
-/// 1,020 objects of 4 bytes in a unit populated on demand, of which 17 in a row go; where 64 bytes go that cannot wait.
-fn atomic_in_a_hole<P: Placement>() -> Result<u32, AllocError> {
-    let mut set: ChunkSet<P> = ChunkSet::new(Config::new(MIN_UNIT_BYTES, 1)).unwrap();
-    let places: Vec<Offset> = (0..1020).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
-    for place in &places[101..118] {
-        set.free(*place).unwrap();
-    }
-    set.alloc(&Request::new(64).atomic()).map(|place| place.offset_bytes)
-}
-
-#[test]
-fn requests_that_cannot_wait_find_any_populated_room() {
-    assert_eq!(atomic_in_a_hole::<LinuxFixed>(), Ok(404));
-    assert_eq!(atomic_in_a_hole::<super::FirstFit>(), Ok(404));
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use super::index::{ALIGNMENTS, usable};
 use super::{FirstFit, Longest};
-use crate::chunk::Chunk;
-use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, base_of, block_of};
 use crate::object_map::{BLOCK_WORDS, WORD};
 use crate::placement::Change;
+use crate::placement::Chunk;
+use crate::placement::Chunks;
 use core::ops::Range;
 
 /// An object was placed in one or several pages that had none. The free rest of the last of them is a new run.

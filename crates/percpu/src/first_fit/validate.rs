@@ -3,9 +3,9 @@
 use super::index::{ALIGNMENTS, Wide};
 use super::{FirstFit, MOST_BITS};
 use crate::Broken;
-use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of};
 use crate::object_map::WORD;
+use crate::placement::Chunks;
 use core::ops::Range;
 use freehold_units::check;
 

@@ -1,18 +1,18 @@
 //! Finds places for objects of more than a page: a run over several pages, with objects or without.
 
 use super::{FirstFit, Longest, MOST_BITS};
-use crate::chunk::Chunk;
-use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of};
+use crate::placement::Chunk;
+use crate::placement::Chunks;
 use crate::placement::Location;
-use crate::request::CheckedRequest;
+use crate::request::BitRequest;
 use freehold_units::{Probe, Work};
 
 /// The lowest place in pages that have memory. If there is none and the request may wait, the lowest in any pages.
 #[cold]
 pub(super) fn find(
     chunks: &mut Chunks<FirstFit>,
-    request: &CheckedRequest,
+    request: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     let populated = in_chunks(chunks, request, true, probe);
@@ -25,7 +25,7 @@ pub(super) fn find(
 /// The lowest place; if `populated`, only in pages that have memory. Lowers the bounds of the chunks in which it finds none.
 fn in_chunks(
     chunks: &mut Chunks<FirstFit>,
-    request: &CheckedRequest,
+    request: &BitRequest,
     populated: bool,
     probe: &mut impl Probe,
 ) -> Option<Location> {
@@ -54,7 +54,7 @@ fn in_chunks(
 fn in_chunk(
     chunk: &Chunk<Longest>,
     from: u32,
-    request: &CheckedRequest,
+    request: &BitRequest,
     populated: bool,
     probe: &mut impl Probe,
 ) -> (Result<u32, (u32, u32)>, u32) {

@@ -1,10 +1,10 @@
 //! Allocation: checks the request, finds a place, populates its pages, marks the object.
 
 use super::{Backing, ChunkSet};
-use crate::chunk::Chunk;
 use crate::geometry::BIT_BYTES;
+use crate::placement::Chunk;
 use crate::placement::{Change, Location, Placement};
-use crate::request::CheckedRequest;
+use crate::request::BitRequest;
 use crate::{AllocError, ChunkId, Offset, OutOfMemory, Request};
 use core::ops::Range;
 use freehold_units::Probe;
@@ -47,7 +47,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     fn find_in_new_chunk(
         &mut self,
-        checked: &CheckedRequest,
+        checked: &BitRequest,
         request: &Request,
         probe: &mut impl Probe,
     ) -> Result<Location, AllocError> {

@@ -4,9 +4,9 @@
 use super::free::EMPTY_PAGES_HIGH;
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
-use crate::chunk::NONE;
+use crate::placement::End;
+use crate::placement::NONE;
 use crate::placement::Placement;
-use crate::slots::End;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Destroys all chunks without objects but one, gives back the empty pages of chunks that were set aside, and populates
@@ -32,13 +32,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Destroys the chunks without objects but the first; if `unpopulated`, only those without memory.
     #[doc(alias = "pcpu_balance_free")]
     fn destroy_free_chunks(&mut self, unpopulated: bool) {
-        let first = self.chunks.slots.first(self.chunks.slots.free());
+        let first = self.chunks.lists.first(self.chunks.lists.free());
         if first == NONE {
             return;
         }
-        let mut index = self.chunks.slots.next(first);
+        let mut index = self.chunks.lists.next(first);
         while index != NONE {
-            let next = self.chunks.slots.next(index);
+            let next = self.chunks.lists.next(index);
             if !unpopulated || self.chunks.at(index).empty_pages == 0 {
                 self.destroy_chunk(index);
             }
@@ -51,7 +51,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[doc(alias = "pcpu_reclaim_populated")]
     fn empty_isolated_chunks(&mut self) {
         loop {
-            let index = self.chunks.slots.first(self.chunks.slots.to_depopulate());
+            let index = self.chunks.lists.first(self.chunks.lists.to_depopulate());
             if index == NONE {
                 return;
             }
@@ -64,8 +64,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             if (had > 0 && !enough) || self.chunks.at(index).objects == 0 {
                 self.reintegrate(index);
             } else {
-                let sidelined = self.chunks.slots.sidelined();
-                self.chunks.slots.move_to(index, sidelined, End::Tail);
+                let sidelined = self.chunks.lists.sidelined();
+                self.chunks.lists.move_to(index, sidelined, End::Tail);
             }
         }
     }
@@ -97,7 +97,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 EMPTY_PAGES_HIGH.saturating_sub(self.chunks.empty_pages)
             };
             self.atomic_failed = false;
-            for slot in P::first_slot_with_pages()..=self.chunks.slots.free() {
+            for slot in P::first_list_with_pages()..=self.chunks.lists.free() {
                 if wanted == 0 {
                     return Ok(());
                 }

@@ -64,8 +64,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let chunk = self.chunks.at(index);
         let own = chunk.empty_pages;
         if chunk.objects == 0 && !chunk.isolated {
-            let (slots, free) = (&self.chunks.slots, self.chunks.slots.free());
-            self.balance_wanted |= slots.first(free) != slots.last(free);
+            let (lists, free) = (&self.chunks.lists, self.chunks.lists.free());
+            self.balance_wanted |= lists.first(free) != lists.last(free);
         } else if (own >= self.config.blocks() / 4 && self.chunks.empty_pages > EMPTY_PAGES_HIGH + own
             || chunk.isolated && own > 0)
             && P::ISOLATES

@@ -1,21 +1,21 @@
 //! Isolation: a chunk with many empty pages is set aside, so that they can be given back.
 
 use super::{Backing, ChunkSet};
+use crate::placement::End;
 use crate::placement::Placement;
-use crate::slots::End;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Sets a chunk aside to be emptied: its empty pages no longer count for the set.
     #[doc(alias = "pcpu_isolate_chunk")]
     pub(super) fn isolate(&mut self, index: u32) {
-        let slot = self.chunks.slots.to_depopulate();
+        let slot = self.chunks.lists.to_depopulate();
         let chunk = self.chunks.at_mut(index);
         if !chunk.isolated {
             chunk.isolated = true;
             let empty_pages = chunk.empty_pages;
             self.chunks.empty_pages -= empty_pages;
         }
-        self.chunks.slots.move_to(index, slot, End::Head);
+        self.chunks.lists.move_to(index, slot, End::Head);
     }
 
     /// Puts a chunk that was set aside back on the list of its room. Its empty pages count again.
@@ -26,6 +26,6 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let empty_pages = chunk.empty_pages;
         self.chunks.empty_pages += empty_pages;
         let slot = P::slot(&self.chunks, index);
-        self.chunks.slots.move_to(index, slot, End::Head);
+        self.chunks.lists.move_to(index, slot, End::Head);
     }
 }

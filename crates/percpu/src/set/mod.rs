@@ -13,11 +13,11 @@ mod tests;
 mod trim;
 mod validate;
 
-use crate::chunks::Chunks;
 use crate::first_fit::FirstFit;
 use crate::geometry::{BIT_BYTES, Config};
+use crate::placement::ChunkLists;
+use crate::placement::Chunks;
 use crate::placement::Placement;
-use crate::slots::Slots;
 use crate::{ConfigError, FreeError, Offset};
 
 pub use backing::Backing;
@@ -65,7 +65,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// See [`ConfigError`].
     pub fn with_backing(config: Config, backing: B) -> Result<Self, ConfigError> {
         config.check()?;
-        let chunks = Chunks::new(Slots::new(P::lists(&config))?, config.bits());
+        let chunks = Chunks::new(ChunkLists::new(P::list_count(&config))?, config.bits());
         Ok(Self {
             config,
             chunks,

@@ -2,8 +2,8 @@
 
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
-use crate::chunk::Chunk;
 use crate::geometry::Population;
+use crate::placement::Chunk;
 use crate::placement::Placement;
 use core::ops::Range;
 

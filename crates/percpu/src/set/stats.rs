@@ -62,7 +62,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             free_bytes: chunks().map(|chunk| u64::from(chunk.free_bits * BIT_BYTES)).sum(),
             populated_pages: self.populated_pages,
             empty_pages: self.chunks.empty_pages,
-            metadata_bytes: self.chunks.bytes() + map_bytes + self.chunks.slots.bytes(),
+            metadata_bytes: self.chunks.bytes() + map_bytes + self.chunks.lists.bytes(),
         }
     }
 
@@ -77,12 +77,12 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Cost: a constant for each chunk, and a step for each list of chunks, of which there are at most 62.
     #[doc(alias = "percpu_stats")]
     pub fn chunks(&self) -> impl FusedIterator<Item = ChunkView> {
-        (0..self.chunks.slots.count()).flat_map(|slot| self.chunks.slots.list(slot)).map(|index| {
+        (0..self.chunks.lists.count()).flat_map(|slot| self.chunks.lists.list(slot)).map(|index| {
             let chunk = self.chunks.at(index);
             let Room { longest, start, first_free } = P::room(&self.chunks, index);
             ChunkView {
                 id: self.chunks.id(index),
-                slot: self.chunks.slots.of(index),
+                slot: self.chunks.lists.of(index),
                 free_bytes: chunk.free_bits * BIT_BYTES,
                 contig_bytes: longest * BIT_BYTES,
                 contig_start_bytes: start.map(|start| start * BIT_BYTES),

@@ -2,10 +2,10 @@
 
 use super::{Backing, ChunkSet};
 use crate::Broken;
-use crate::chunk::{Chunk, NONE};
 use crate::geometry::base_of;
 use crate::object_map::Found;
 use crate::placement::Placement;
+use crate::placement::{Chunk, NONE};
 use core::ops::Range;
 use freehold_units::check;
 
@@ -38,23 +38,23 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     }
 
     fn validate_lists(&self) -> Result<(), Broken> {
-        let slots = &self.chunks.slots;
+        let lists = &self.chunks.lists;
         let mut linked = 0;
-        for slot in 0..slots.count() {
-            let (mut previous, mut index) = (NONE, slots.first(slot));
+        for slot in 0..lists.count() {
+            let (mut previous, mut index) = (NONE, lists.first(slot));
             while index != NONE {
                 let broken = |broken: Broken| broken.in_chunk(index);
                 let live = self.chunks.positions().get(index as usize).is_some_and(Chunk::is_live);
                 check(live, "P1", "a list links chunks", 0).map_err(broken)?;
-                let right = slots.of(index) == slot && slots.previous(index) == previous;
+                let right = lists.of(index) == slot && lists.previous(index) == previous;
                 check(right, "P1", "a list links its chunks both ways", 0).map_err(broken)?;
                 linked += 1;
                 check(linked <= self.chunks.live, "P1", "no list goes round", 0).map_err(broken)?;
                 self.validate_list_of(index, slot).map_err(broken)?;
-                (previous, index) = (index, slots.next(index));
+                (previous, index) = (index, lists.next(index));
             }
-            check(slots.ends_with(slot, previous), "P1", "a list ends with its last chunk", 0)?;
-            let occupied = slots.next_occupied(slot, slot + 1).is_some();
+            check(lists.ends_with(slot, previous), "P1", "a list ends with its last chunk", 0)?;
+            let occupied = lists.next_occupied(slot, slot + 1).is_some();
             check(occupied == (previous != NONE), "P1", "a list with chunks is marked so", 0)?;
         }
         check(linked == self.chunks.live, "P1", "every chunk is on a list", 0)
@@ -63,10 +63,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Checks that a list is the right one for its chunk: one of the two lists of isolated chunks, the list of its room, or
     /// that of full chunks, to which the kernel's placement demotes.
     fn validate_list_of(&self, index: u32, slot: u32) -> Result<(), Broken> {
-        let slots = &self.chunks.slots;
-        let aside = slot == slots.sidelined() || slot == slots.to_depopulate();
+        let lists = &self.chunks.lists;
+        let aside = slot == lists.sidelined() || slot == lists.to_depopulate();
         check(aside == self.chunks.at(index).isolated, "P1", "isolated chunks are set aside", 0)?;
-        let by_room = slots.by_room(index);
+        let by_room = lists.by_room(index);
         check(by_room == P::slot(&self.chunks, index), "P1", "the list of a chunk's room is known", 0)?;
         let right = aside || slot == 0 || slot == by_room;
         check(right, "P1", "a chunk is on the list of its room", 0)

@@ -2,7 +2,8 @@
 
 use freehold::maple::{Nodes, Rejected};
 use freehold::units::Span;
-use freehold_linux::maple::{Cycled, Error, Flags, Item, MaState, State, Tree};
+use freehold_linux::Error;
+use freehold_linux::maple::{Cycled, Flags, Item, MaState, State, Tree};
 use freehold_trace::maple::{
     self as trace, ContentEntry, CursorState, CursorView, End, Engine, Refusal, Step, StoreCall, TreeFlags,
     Value,

@@ -4,7 +4,8 @@
 use super::{ChunkSetEngine, Floor, Scene, Session};
 use crate::engine::Listed;
 use crate::engine::listed::{engines, facts};
-use freehold::percpu::{Config, FirstFit, Linux, Linux2017, LinuxFixed, Placement};
+use freehold::percpu::{Config, FirstFit, Placement};
+use freehold_linux::percpu::{Linux, Linux2017, LinuxFixed};
 use freehold_rivals::percpu::AreaMap;
 use freehold_trace::percpu::{Answer, Driver, Engine};
 

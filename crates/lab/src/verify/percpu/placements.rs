@@ -3,7 +3,8 @@
 use crate::engine::percpu::ChunkSetEngine;
 use crate::verify::Checked;
 use crate::workload::percpu::config;
-use freehold::percpu::{Config, Linux, LinuxFixed, Placement};
+use freehold::percpu::{Config, Placement};
+use freehold_linux::percpu::{Linux, LinuxFixed};
 use freehold_trace::TraceError;
 use freehold_trace::percpu::{
     Answer, ChunkLine, Digest, Driver, Engine, Footprint, Op, Record, Variant, Vectors, chunk_lines_hash,

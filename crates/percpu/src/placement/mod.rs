@@ -1,55 +1,67 @@
-//! The interface between a set of chunks and its placement.
+//! Where objects go: the interface between a set of chunks and its placement, and what a placement works with.
 //!
-//! The set keeps the maps: which bits are used, which pages have memory, which chunk is on which list. The placement decides
-//! where an object goes: which chunks to search, in which order, with which hints. [`Strategy`] is the whole interface; it
-//! cannot be named outside this crate.
+//! ```text
+//!   ChunkSet    checks requests, asks the placement for a place, marks objects, populates pages, balances
+//!   Placement   which chunks to search, in which order, by which hints
+//!   Chunks      every chunk, by position, and the lists that they are on
+//!     Chunk       its maps (exact): which bits objects have, which pages have memory; its counts; the placement's hints
+//!     ChunkLists  a list for each class of free room, and special ones
+//! ```
+//!
+//! [`FirstFit`](crate::FirstFit) is the default. Another placement implements [`Placement`]; its hints decide what is found and
+//! how fast. [`ChunkSet::validate`](crate::ChunkSet::validate) calls its own check of every hint.
 
-use crate::chunks::Chunks;
+mod chunk;
+mod chunks;
+mod lists;
+
 use crate::geometry::Config;
-use crate::request::CheckedRequest;
 use crate::{Broken, OutOfMemory};
 use core::fmt::Debug;
 use core::ops::Range;
 use freehold_units::Probe;
 
-/// Where objects go: [`FirstFit`](crate::FirstFit), [`Linux`](crate::Linux), [`LinuxFixed`](crate::LinuxFixed) or
-/// [`Linux2017`](crate::Linux2017).
-pub trait Placement: Strategy {
-    /// The name, as the lab has it.
-    const NAME: &'static str;
-}
+pub use crate::geometry::{align_up, base_of, block_of, in_block};
+pub use crate::object_map::ObjectMap;
+pub use crate::pages::Pages;
+pub use crate::request::BitRequest;
+pub use chunk::{Chunk, NONE};
+pub use chunks::Chunks;
+pub use lists::{ChunkLists, End};
 
 /// A place for an object: the chunk's position and the first bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
-    pub(crate) chunk: u32,
-    pub(crate) bit: u32,
+    /// The chunk's position.
+    pub chunk: u32,
+    /// The first bit.
+    pub bit: u32,
 }
 
 /// An object that came or went.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// The chunk's position.
-    pub(crate) chunk: u32,
+    pub chunk: u32,
     /// Its bits.
-    pub(crate) object: Range<u32>,
+    pub object: Range<u32>,
     /// Pages that had no object before it came, or have none now that it is gone.
-    pub(crate) pages: u32,
+    pub pages: u32,
 }
 
 /// What a placement knows of a chunk's free runs, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// The longest run in bits, as far as the placement knows.
-    pub(crate) longest: u32,
+    pub longest: u32,
     /// Where that starts, if the placement knows.
-    pub(crate) start: Option<u32>,
+    pub start: Option<u32>,
     /// No bit below is free.
-    pub(crate) first_free: u32,
+    pub first_free: u32,
 }
 
-/// What a placement does for a set of chunks.
-pub trait Strategy: Sized {
+/// Where objects go: [`FirstFit`](crate::FirstFit), or a placement of yours.
+pub trait Placement: Sized {
     /// What the placement keeps for each chunk.
     type Hints: Clone + Debug;
 
@@ -63,7 +75,7 @@ pub trait Strategy: Sized {
     const READIES_ASIDE: bool;
 
     /// The number of lists for chunks with objects.
-    fn lists(config: &Config) -> u32;
+    fn list_count(config: &Config) -> u32;
 
     /// The hints of a chunk without objects.
     fn hints(config: &Config) -> Result<Self::Hints, OutOfMemory>;
@@ -81,16 +93,16 @@ pub trait Strategy: Sized {
     fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32;
 
     /// The first list whose chunks may have pages without objects.
-    fn first_slot_with_pages() -> u32;
+    fn first_list_with_pages() -> u32;
 
     /// A chunk on a list that has pages without memory, for balancing.
     fn unpopulated(chunks: &mut Chunks<Self>, slot: u32) -> Option<u32> {
         let has_bare = |&index: &u32| chunks.at(index).populated_pages < chunks.at(index).pages.count();
-        chunks.slots.list(slot).find(has_bare)
+        chunks.lists.list(slot).find(has_bare)
     }
 
     /// Finds a place for the request in the chunks that exist. May move chunks between lists.
-    fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location>;
+    fn find(chunks: &mut Chunks<Self>, request: &BitRequest, probe: &mut impl Probe) -> Option<Location>;
 
     /// Updates the hints and the chunk's list for an object that was placed. The maps have it already.
     fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, probe: &mut impl Probe);

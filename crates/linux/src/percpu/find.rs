@@ -2,10 +2,9 @@
 
 use super::block_md::better_aligned;
 use super::{Hints, Rules};
-use crate::chunk::Chunk;
-use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of, in_block};
-use crate::request::CheckedRequest;
 use core::ops::Range;
+use freehold_percpu::BLOCK_BITS;
+use freehold_percpu::placement::{BitRequest, Chunk, align_up, base_of, block_of, in_block};
 use freehold_units::{Probe, Work};
 
 /// How many bits behind the first candidate are searched, beyond the request's own size.
@@ -14,7 +13,7 @@ const SLACK_BITS: u32 = BLOCK_BITS;
 /// The fit test: the bit from which to search for a place, or `None` if the hints show no room. The test of the whole chunk
 /// aligns only the start of its longest run, so it may pass over a chunk that has room elsewhere.
 #[doc(alias = "pcpu_find_block_fit")]
-pub(super) fn fit(chunk: &Chunk<Hints>, want: &CheckedRequest, probe: &mut impl Probe) -> Option<u32> {
+pub(super) fn fit(chunk: &Chunk<Hints>, want: &BitRequest, probe: &mut impl Probe) -> Option<u32> {
     let hints = &chunk.hints;
     let (start, longest) = (hints.chunk.contig_hint_start, hints.chunk.contig_hint);
     if align_up(start, want.align) - start + want.bits > longest {
@@ -32,8 +31,8 @@ pub(super) fn fit(chunk: &Chunk<Hints>, want: &CheckedRequest, probe: &mut impl 
 
 /// The first bits from `at` on in which the request has room, by the blocks' hints: within a block's longest run, or over
 /// the edge between blocks.
-fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Range<u32>> {
-    let CheckedRequest { bits, align, .. } = *want;
+fn candidate(hints: &Hints, at: u32, want: &BitRequest, probe: &mut impl Probe) -> Option<Range<u32>> {
+    let BitRequest { bits, align, .. } = *want;
     let (first, mut offset) = (block_of(at), in_block(at));
     // The free run at the right edge of the previous block, which may go on in this one.
     let (mut start, mut len) = (0, 0);
@@ -72,10 +71,10 @@ fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Pro
 pub(super) fn place<R: Rules>(
     chunk: &mut Chunk<Hints>,
     from: u32,
-    want: &CheckedRequest,
+    want: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<u32> {
-    let CheckedRequest { bits, align, .. } = *want;
+    let BitRequest { bits, align, .. } = *want;
     let limit = (from + bits + SLACK_BITS).min(chunk.hints.chunk.bits);
     let mut skipped = 0..0;
     let mut at = from;

@@ -2,11 +2,10 @@
 
 use super::block_md::BlockMd;
 use super::{Hints, Rules};
-use crate::Broken;
-use crate::chunk::Chunk;
-use crate::geometry::{BLOCK_BITS, base_of};
 use core::ops::Range;
-use freehold_units::check;
+use freehold_percpu::BLOCK_BITS;
+use freehold_percpu::placement::{Chunk, base_of};
+use freehold_units::{Broken, check};
 
 /// Checks P3.
 pub(super) fn validate<R: Rules>(chunk: &Chunk<Hints>) -> Result<(), Broken> {

@@ -1,20 +1,21 @@
 //! All chunks of a set, by position, and the lists they are on.
 
-use crate::chunk::{Chunk, NONE};
 use crate::memory::reserve_one;
-use crate::placement::Strategy;
-use crate::slots::{End, Slots};
+use crate::placement::Placement;
+use crate::placement::{Chunk, NONE};
+use crate::placement::{ChunkLists, End};
 use crate::{ChunkId, FreeError, OutOfMemory};
 use alloc::vec::Vec;
 use core::iter::FusedIterator;
 
 /// Chunks and vacant positions, the lists, the count of empty pages, and the placement's index.
 #[derive(Clone, Debug)]
-pub struct Chunks<P: Strategy> {
+pub struct Chunks<P: Placement> {
     chunks: Vec<Chunk<P::Hints>>,
     /// Positions that have a chunk.
     pub(crate) live: u32,
-    pub(crate) slots: Slots,
+    /// The lists that they are on.
+    pub lists: ChunkLists,
     /// Bits of a unit.
     pub(crate) bits: u32,
     /// Populated pages without any object, those of isolated chunks not counted.
@@ -22,18 +23,27 @@ pub struct Chunks<P: Strategy> {
     pub(crate) index: P::Index,
 }
 
-impl<P: Strategy> Chunks<P> {
-    pub(crate) fn new(slots: Slots, bits: u32) -> Self {
-        Self { chunks: Vec::new(), live: 0, slots, bits, empty_pages: 0, index: P::index(bits) }
+impl<P: Placement> Chunks<P> {
+    pub(crate) fn new(lists: ChunkLists, bits: u32) -> Self {
+        Self { chunks: Vec::new(), live: 0, lists, bits, empty_pages: 0, index: P::index(bits) }
     }
 
+    /// The chunk at a position. Cost: constant.
+    ///
+    /// # Panics
+    /// There is no such position.
     #[inline]
-    pub(crate) fn at(&self, index: u32) -> &Chunk<P::Hints> {
+    #[must_use]
+    pub fn at(&self, index: u32) -> &Chunk<P::Hints> {
         &self.chunks[index as usize]
     }
 
+    /// The chunk at a position, to change its hints. Cost: constant.
+    ///
+    /// # Panics
+    /// There is no such position.
     #[inline]
-    pub(crate) fn at_mut(&mut self, index: u32) -> &mut Chunk<P::Hints> {
+    pub fn at_mut(&mut self, index: u32) -> &mut Chunk<P::Hints> {
         &mut self.chunks[index as usize]
     }
 
@@ -74,11 +84,11 @@ impl<P: Strategy> Chunks<P> {
 
     /// Reserves memory for one more chunk. Returns the name that it will have.
     pub(crate) fn reserve(&mut self) -> Result<ChunkId, OutOfMemory> {
-        let vacant = self.slots.first(self.slots.vacant());
+        let vacant = self.lists.first(self.lists.vacant());
         if vacant != NONE {
             return Ok(self.id(vacant));
         }
-        self.slots.reserve()?;
+        self.lists.reserve()?;
         P::reserve(&mut self.index)?;
         reserve_one(&mut self.chunks)?;
         let index =
@@ -88,15 +98,15 @@ impl<P: Strategy> Chunks<P> {
 
     /// Adds a chunk without objects, under the name that [`Chunks::reserve`] returned.
     pub(crate) fn add(&mut self, id: ChunkId, chunk: Chunk<P::Hints>) {
-        let free = self.slots.free();
+        let free = self.lists.free();
         if let Some(vacant) = self.chunks.get_mut(id.index as usize) {
             *vacant = chunk;
-            self.slots.move_to(id.index, free, End::Head);
+            self.lists.move_to(id.index, free, End::Head);
         } else {
             self.chunks.push(chunk);
-            self.slots.add(free);
+            self.lists.add(free);
         }
-        self.slots.set_by_room(id.index, free);
+        self.lists.set_by_room(id.index, free);
         self.live += 1;
         P::update_pages(self, id.index, true);
     }
@@ -108,8 +118,8 @@ impl<P: Strategy> Chunks<P> {
         chunk.vacate();
         let next = chunk.generation.checked_add(1);
         chunk.generation = next.unwrap_or(chunk.generation);
-        let slot = if next.is_some() { self.slots.vacant() } else { self.slots.retired() };
-        self.slots.move_to(index, slot, End::Head);
+        let slot = if next.is_some() { self.lists.vacant() } else { self.lists.retired() };
+        self.lists.move_to(index, slot, End::Head);
         self.live -= 1;
         P::update_pages(self, index, false);
     }
@@ -118,14 +128,14 @@ impl<P: Strategy> Chunks<P> {
     /// change stays on the list of full chunks.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
-    pub(crate) fn relocate(&mut self, index: u32) {
-        let (slot, was) = (P::slot(self, index), self.slots.by_room(index));
+    pub fn relocate(&mut self, index: u32) {
+        let (slot, was) = (P::slot(self, index), self.lists.by_room(index));
         if slot == was {
             return;
         }
-        self.slots.set_by_room(index, slot);
+        self.lists.set_by_room(index, slot);
         if !self.at(index).isolated {
-            self.slots.move_to(index, slot, if slot > was { End::Head } else { End::Tail });
+            self.lists.move_to(index, slot, if slot > was { End::Head } else { End::Tail });
         }
     }
 }

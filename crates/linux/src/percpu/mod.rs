@@ -18,25 +18,19 @@
 
 mod block_md;
 mod chunk_md;
+mod class;
 mod find;
 mod search;
-mod slots;
-#[cfg(test)]
-mod tests;
 mod update;
 mod validate;
 
-use crate::chunks::Chunks;
-use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config};
-use crate::memory::repeated;
-use crate::placement::{Change, Location, Placement, Room, Strategy};
-use crate::request::CheckedRequest;
-use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use block_md::BlockMd;
 use core::fmt::Debug;
 use core::marker::PhantomData;
-use freehold_units::Probe;
+use freehold_percpu::placement::{BitRequest, Change, Chunks, Location, Placement, Room};
+use freehold_percpu::{BIT_BYTES, BLOCK_BITS, Config};
+use freehold_units::{Broken, OutOfMemory, Probe};
 
 /// The placement of Linux 6.12 as shipped, its stale chunk hint included ([`Shipped`]).
 pub type Linux = Kernel<Shipped>;
@@ -51,8 +45,6 @@ pub struct Kernel<R>(PhantomData<R>);
 
 /// How the kernel's placements differ. The defaults are those of [`Repaired`].
 pub trait Rules: Clone + Debug {
-    /// The name, as the lab has it.
-    const NAME: &'static str;
     /// Whether a free within a block other than the first fails to raise the chunk's `contig_hint`, as the
     /// kernel compares an end within the block with a start within the chunk. Holes then stay unused until a
     /// whole block becomes free.
@@ -72,7 +64,6 @@ pub trait Rules: Clone + Debug {
 pub struct Shipped;
 
 impl Rules for Shipped {
-    const NAME: &'static str = "linux";
     const STALE_CHUNK_HINT: bool = true;
 }
 
@@ -80,16 +71,13 @@ impl Rules for Shipped {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Repaired;
 
-impl Rules for Repaired {
-    const NAME: &'static str = "linux-fixed";
-}
+impl Rules for Repaired {}
 
 /// The posting of 2017, merged for 4.14.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Posted2017;
 
 impl Rules for Posted2017 {
-    const NAME: &'static str = "linux-2017";
     const SCAN_HINT: bool = false;
     const SLOTS_BY_FREE_BYTES: bool = true;
     const DEMOTES: bool = false;
@@ -106,10 +94,6 @@ pub struct Hints {
 }
 
 impl<R: Rules> Placement for Kernel<R> {
-    const NAME: &'static str = R::NAME;
-}
-
-impl<R: Rules> Strategy for Kernel<R> {
     type Hints = Hints;
 
     type Index = ();
@@ -119,12 +103,15 @@ impl<R: Rules> Strategy for Kernel<R> {
     /// As the kernel does: each balancing populates more pages of such a chunk, up to all.
     const READIES_ASIDE: bool = true;
 
-    fn lists(config: &Config) -> u32 {
-        slots::lists(config.bits())
+    fn list_count(config: &Config) -> u32 {
+        class::list_count(config.bits())
     }
 
     fn hints(config: &Config) -> Result<Hints, OutOfMemory> {
-        let blocks = repeated(BlockMd::free(BLOCK_BITS), config.blocks())?;
+        let count = config.blocks() as usize;
+        let mut blocks = Vec::new();
+        blocks.try_reserve_exact(count)?;
+        blocks.resize(count, BlockMd::free(BLOCK_BITS));
         Ok(Hints { chunk: BlockMd::free(config.bits()), blocks })
     }
 
@@ -132,14 +119,14 @@ impl<R: Rules> Strategy for Kernel<R> {
 
     #[inline]
     fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32 {
-        slots::slot::<R>(chunks.at(chunk), &chunks.slots)
+        class::list_of::<R>(chunks.at(chunk), &chunks.lists)
     }
 
-    fn first_slot_with_pages() -> u32 {
-        slots::slot_of_bytes(BLOCK_BITS * BIT_BYTES)
+    fn first_list_with_pages() -> u32 {
+        class::list_of_bytes(BLOCK_BITS * BIT_BYTES)
     }
 
-    fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location> {
+    fn find(chunks: &mut Chunks<Self>, request: &BitRequest, probe: &mut impl Probe) -> Option<Location> {
         search::find::<R>(chunks, request, probe)
     }
 

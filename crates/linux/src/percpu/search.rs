@@ -1,14 +1,10 @@
 //! Searches the chunks: those on the list of the request's size first, then those on lists of more room.
 
+use super::class::list_of_bytes;
 use super::find::{fit, place};
-use super::slots::slot_of_bytes;
 use super::{Kernel, Rules};
-use crate::chunk::NONE;
-use crate::chunks::Chunks;
-use crate::geometry::BIT_BYTES;
-use crate::placement::Location;
-use crate::request::CheckedRequest;
-use crate::slots::End;
+use freehold_percpu::BIT_BYTES;
+use freehold_percpu::placement::{BitRequest, Chunks, End, Location, NONE};
 use freehold_units::{Probe, Work};
 
 /// A chunk on a list below this in which a request did not fit moves to the list of full ones, until its room grows.
@@ -18,22 +14,22 @@ const DEMOTE_BELOW: u32 = 3;
 /// A place in the first chunk that has one.
 pub(super) fn find<R: Rules>(
     chunks: &mut Chunks<Kernel<R>>,
-    want: &CheckedRequest,
+    want: &BitRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    let end = chunks.slots.to_depopulate();
-    let mut slot = slot_of_bytes(want.bits * BIT_BYTES);
-    while let Some(occupied) = chunks.slots.next_occupied(slot, end) {
-        let mut index = chunks.slots.first(occupied);
+    let end = chunks.lists.to_depopulate();
+    let mut slot = list_of_bytes(want.bits * BIT_BYTES);
+    while let Some(occupied) = chunks.lists.next_occupied(slot, end) {
+        let mut index = chunks.lists.first(occupied);
         while index != NONE {
             probe.count(Work::ChunkVisited, 1);
-            let next = chunks.slots.next(index);
+            let next = chunks.lists.next(index);
             if let Some(from) = fit(chunks.at(index), want, probe) {
                 if let Some(bit) = place::<R>(chunks.at_mut(index), from, want, probe) {
                     return Some(Location { chunk: index, bit });
                 }
             } else if R::DEMOTES && occupied < DEMOTE_BELOW {
-                chunks.slots.move_to(index, 0, End::Head);
+                chunks.lists.move_to(index, 0, End::Head);
             }
             index = next;
         }

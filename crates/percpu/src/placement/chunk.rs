@@ -14,19 +14,25 @@ use crate::{FreeError, Offset, OutOfMemory};
 use core::ops::Range;
 
 /// No chunk.
-pub(crate) const NONE: u32 = u32::MAX;
+pub const NONE: u32 = u32::MAX;
 
 /// One chunk of a set, or a vacant position, which has no maps and the hints of a chunk without objects.
 #[derive(Clone, Debug)]
-pub(crate) struct Chunk<H> {
-    pub(crate) used: ObjectMap,
-    pub(crate) pages: Pages,
-    pub(crate) hints: H,
+pub struct Chunk<H> {
+    /// Which bits objects have.
+    pub used: ObjectMap,
+    /// Which pages have memory, and how many bits of each objects have.
+    pub pages: Pages,
+    /// The placement's hints.
+    pub hints: H,
     /// The number of chunks that had this position before.
     pub(crate) generation: u32,
-    pub(crate) free_bits: u32,
-    pub(crate) objects: u32,
-    pub(crate) populated_pages: u32,
+    /// Bits that no object has.
+    pub free_bits: u32,
+    /// Live objects.
+    pub objects: u32,
+    /// Pages that have memory.
+    pub populated_pages: u32,
     /// Populated pages without any object.
     pub(crate) empty_pages: u32,
     /// Whether it is set aside so that its pages can be given back. If so, its empty pages do not count for the set.
@@ -136,7 +142,7 @@ impl<H> Chunk<H> {
 
     /// The first bit of the first page with memory behind the first page without in a run; if there is none, of the page
     /// behind the run.
-    pub(crate) fn behind_bare_pages(&self, run: &Range<u32>) -> u32 {
+    pub fn behind_bare_pages(&self, run: &Range<u32>) -> u32 {
         let pages = Self::pages_of(run);
         let bare = self.pages.next_bare(pages.clone());
         base_of(self.pages.next_populated(bare..pages.end))

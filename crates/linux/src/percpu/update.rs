@@ -1,9 +1,9 @@
 //! Updates the hints as objects come and go.
 
 use super::{Hints, Rules};
-use crate::chunk::Chunk;
-use crate::geometry::{BLOCK_BITS, base_of, block_of};
 use core::ops::Range;
+use freehold_percpu::BLOCK_BITS;
+use freehold_percpu::placement::{Chunk, base_of, block_of};
 use freehold_units::Probe;
 
 /// An object was placed.

@@ -17,15 +17,17 @@
 //!
 //! Invariant P1: a chunk is on exactly one list, linked both ways, and a list's occupied bit agrees with its ring.
 
+use super::NONE;
 use crate::OutOfMemory;
-use crate::chunk::NONE;
 use crate::memory::{reserve_one, with_room};
 use alloc::vec::Vec;
 
 /// The end of a list at which a chunk is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub enum End {
+    /// Before all others.
     Head,
+    /// Behind all others.
     Tail,
 }
 
@@ -46,7 +48,7 @@ struct Membership {
 
 /// Every list, and which lists have chunks.
 #[derive(Clone, Debug)]
-pub(crate) struct Slots {
+pub struct ChunkLists {
     ring: Vec<Link>,
     positions: Vec<Membership>,
     /// A bit for each list that has a chunk.
@@ -58,7 +60,7 @@ pub(crate) struct Slots {
 /// The number of special lists.
 const SPECIAL: u32 = 5;
 
-impl Slots {
+impl ChunkLists {
     /// `lists` lists by room, and the special ones, all empty.
     pub(crate) fn new(lists: u32) -> Result<Self, OutOfMemory> {
         let heads = lists + SPECIAL;
@@ -86,17 +88,17 @@ impl Slots {
     }
 
     /// Chunks whose empty pages were given back, kept for when other chunks are full.
-    pub(crate) fn sidelined(&self) -> u32 {
+    pub fn sidelined(&self) -> u32 {
         self.lists
     }
 
     /// Chunks without any object.
-    pub(crate) fn free(&self) -> u32 {
+    pub fn free(&self) -> u32 {
         self.lists + 1
     }
 
     /// Chunks whose empty pages shall be given back.
-    pub(crate) fn to_depopulate(&self) -> u32 {
+    pub fn to_depopulate(&self) -> u32 {
         self.lists + 2
     }
 
@@ -139,29 +141,29 @@ impl Slots {
 
     /// The first chunk of a list.
     #[inline]
-    pub(crate) fn first(&self, slot: u32) -> u32 {
+    pub fn first(&self, slot: u32) -> u32 {
         self.position(self.at(slot).next)
     }
 
     /// The last chunk of a list.
-    pub(crate) fn last(&self, slot: u32) -> u32 {
+    pub fn last(&self, slot: u32) -> u32 {
         self.position(self.at(slot).previous)
     }
 
     /// The chunk before one on its list.
-    pub(crate) fn previous(&self, index: u32) -> u32 {
+    pub fn previous(&self, index: u32) -> u32 {
         self.position(self.at(self.link_of(index)).previous)
     }
 
     /// The chunk behind one on its list.
     #[inline]
-    pub(crate) fn next(&self, index: u32) -> u32 {
+    pub fn next(&self, index: u32) -> u32 {
         self.position(self.at(self.link_of(index)).next)
     }
 
     /// The list that a chunk is on.
     #[inline]
-    pub(crate) fn of(&self, index: u32) -> u32 {
+    pub fn of(&self, index: u32) -> u32 {
         self.positions[index as usize].slot.into()
     }
 
@@ -177,13 +179,14 @@ impl Slots {
     }
 
     /// The chunks of a list, the first one first.
-    pub(crate) fn list(&self, slot: u32) -> impl Iterator<Item = u32> {
+    pub fn list(&self, slot: u32) -> impl Iterator<Item = u32> {
         let chunk = |index: u32| (index != NONE).then_some(index);
         core::iter::successors(chunk(self.first(slot)), move |&index| chunk(self.next(index)))
     }
 
     /// Moves a chunk to an end of a list, which may be the one that it is on.
-    pub(crate) fn move_to(&mut self, index: u32, slot: u32, end: End) {
+    #[inline]
+    pub fn move_to(&mut self, index: u32, slot: u32, end: End) {
         let (link, was) = (self.link_of(index), self.of(index));
         let Link { previous, next } = *self.at(link);
         self.at_mut(previous).next = next;
@@ -213,7 +216,7 @@ impl Slots {
 
     /// The first list from `slot` on and before `end` that has a chunk.
     #[inline]
-    pub(crate) fn next_occupied(&self, slot: u32, end: u32) -> Option<u32> {
+    pub fn next_occupied(&self, slot: u32, end: u32) -> Option<u32> {
         let found = (self.occupied & !0 << slot).trailing_zeros();
         (found < end).then_some(found)
     }

@@ -1,34 +1,33 @@
 //! Which list a chunk is on: by the power of two of its largest free area, or of all its free bytes.
 
 use super::{Hints, Rules};
-use crate::chunk::Chunk;
-use crate::geometry::BIT_BYTES;
-use crate::slots::Slots;
+use freehold_percpu::BIT_BYTES;
+use freehold_percpu::placement::{Chunk, ChunkLists};
 
 /// Sizes up to 2^this bytes share the first list.
 const SHIFT: u32 = 3;
 
 /// The list for a number of bytes: by its highest bit, and at least 1.
-pub(super) fn slot_of_bytes(bytes: u32) -> u32 {
+pub(super) fn list_of_bytes(bytes: u32) -> u32 {
     (u32::BITS - bytes.leading_zeros()).saturating_sub(SHIFT).max(1)
 }
 
 /// The number of lists for units of so many bits. List 0 is for chunks without room.
-pub(super) fn lists(bits: u32) -> u32 {
-    slot_of_bytes(bits * BIT_BYTES) + 1
+pub(super) fn list_count(bits: u32) -> u32 {
+    list_of_bytes(bits * BIT_BYTES) + 1
 }
 
 /// The list that a chunk belongs on.
 #[doc(alias = "pcpu_chunk_slot")]
 #[inline]
-pub(super) fn slot<R: Rules>(chunk: &Chunk<Hints>, slots: &Slots) -> u32 {
+pub(super) fn list_of<R: Rules>(chunk: &Chunk<Hints>, lists: &ChunkLists) -> u32 {
     let longest = &chunk.hints.chunk;
     let room = if R::SLOTS_BY_FREE_BYTES { chunk.free_bits } else { longest.contig_hint };
     if chunk.free_bits == 0 || longest.contig_hint == 0 {
         0
     } else if room == longest.bits {
-        slots.free()
+        lists.free()
     } else {
-        slot_of_bytes(room * BIT_BYTES)
+        list_of_bytes(room * BIT_BYTES)
     }
 }

@@ -4,8 +4,9 @@
 //! may be less than the longest run there is, never more.
 
 use super::{Hints, Rules};
-use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
 use core::ops::Range;
+use freehold_percpu::BLOCK_BITS;
+use freehold_percpu::placement::{base_of, block_of, in_block};
 use freehold_units::{Probe, Work};
 
 impl Hints {

@@ -6,8 +6,8 @@
 //! *known* one, as the bits before it are not searched again. A run of length 0 keeps its old start.
 
 use super::Rules;
-use crate::object_map::ObjectMap;
 use core::ops::Range;
+use freehold_percpu::placement::ObjectMap;
 use freehold_units::{Probe, Work};
 
 /// The hints of a block; all in bits.
