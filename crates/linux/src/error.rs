@@ -21,7 +21,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The kernel's number for it, as its calls return it: negative.
+    /// The kernel's number for it, as its calls return it: negative. Cost: constant.
     ///
     /// ```
     /// use freehold_linux::Error;

@@ -68,6 +68,7 @@ extern crate self as freehold_maple;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+mod drop_all;
 mod entry;
 mod error;
 mod facts;
@@ -80,6 +81,7 @@ mod shared;
 mod tree;
 #[cfg(doctest)]
 mod type_rules;
+mod value_arena;
 
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, InsertError, SortedError, StoreError};

@@ -1,7 +1,7 @@
 //! Errors: one small enum for each question, whose variants carry the values that were wrong.
 
 use crate::geometry::{BIT_BYTES, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
-use crate::{ChunkId, Offset};
+use crate::names::{ChunkId, Offset};
 use freehold_units::{Bytes, error_messages};
 
 /// Why a set of chunks cannot be made.

@@ -36,6 +36,7 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+mod config;
 #[cfg(feature = "std")]
 mod count;
 #[cfg(test)]
@@ -47,6 +48,7 @@ mod geometry;
 #[cfg(feature = "std")]
 pub mod heap;
 mod memory;
+mod names;
 mod object_map;
 mod pages;
 pub mod placement;
@@ -57,6 +59,7 @@ mod set;
 #[cfg(doctest)]
 mod type_rules;
 
+pub use config::{Config, Population};
 #[cfg(feature = "std")]
 pub use count::{
     ApproxCounter, ApproxGauge, BUCKETS, Counter, Gauge, Histogram, HistogramSnapshot, LengthsDiffer, Value,
@@ -65,9 +68,10 @@ pub use count::{
 pub use error::{AllocError, ConfigError, FreeError};
 pub use first_fit::FirstFit;
 pub use freehold_units::{Broken, OutOfMemory};
-pub use geometry::{BIT_BYTES, BLOCK_BITS, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
+pub use geometry::{BIT_BYTES, BLOCK_BITS, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
+pub use names::{ChunkId, Offset};
 pub use placement::Placement;
-pub use request::{ChunkId, Offset, Request};
+pub use request::Request;
 pub use set::{Backing, ChunkSet, ChunkView, Stats};
 
 /// The README's example must compile and run.

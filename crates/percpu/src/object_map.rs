@@ -262,13 +262,13 @@ impl ObjectMap {
         *map ^= 1 << (bit % WORD);
     }
 
-    /// The first used bit of the range; its end if there is none.
+    /// The first used bit of the range; its end if there is none. Cost: a step for every 64 bits.
     #[inline]
     pub fn next_set(&self, range: Range<u32>) -> u32 {
         self.next(range, 0)
     }
 
-    /// The first free bit of the range; its end if there is none.
+    /// The first free bit of the range; its end if there is none. Cost: a step for every 64 bits.
     #[inline]
     pub fn next_clear(&self, range: Range<u32>) -> u32 {
         self.next(range, !0)
@@ -292,7 +292,7 @@ impl ObjectMap {
         (at * WORD + word.trailing_zeros()).min(range.end)
     }
 
-    /// One past the last used bit of the range; its start if there is none.
+    /// One past the last used bit of the range; its start if there is none. Cost: a step for every 64 bits.
     #[inline]
     pub fn after_last_set(&self, range: Range<u32>) -> u32 {
         if range.is_empty() {

@@ -37,7 +37,7 @@ impl Pages {
 
     /// Its number of pages.
     #[inline]
-    pub fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.0.len() as u32
     }
 
@@ -55,17 +55,17 @@ impl Pages {
 
     /// Whether a page has memory.
     #[inline]
-    pub fn is_populated(&self, page: u32) -> bool {
+    pub(crate) fn is_populated(&self, page: u32) -> bool {
         self.0[page as usize] & POPULATED != 0
     }
 
     /// Whether a page has memory and no object.
     #[inline]
-    pub fn is_empty(&self, page: u32) -> bool {
+    pub(crate) fn is_empty(&self, page: u32) -> bool {
         self.0[page as usize] == POPULATED
     }
 
-    /// Whether all pages of an object have memory.
+    /// Whether all pages of an object have memory. Cost: a step for every page.
     #[inline]
     pub fn are_populated(&self, object: &Range<u32>) -> bool {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));

@@ -3,8 +3,7 @@
 use crate::atomic::{AtomicBool, AtomicU64, Mutex, lock};
 use crate::barrier::{Barrier, Mode};
 use crate::error::OutOfMemory;
-use crate::guard::{Guard, Reader};
-use crate::slot::{A_VALUE, FIRST_EPOCH, Slot, Slots};
+use crate::slot::{FIRST_EPOCH, Slot, Slots};
 use freehold_sys::fork;
 use std::fmt;
 use std::sync::OnceLock;
@@ -93,23 +92,6 @@ impl Domain {
         let slot = self.slots.take(owner, self.mode() == Mode::Fences)?;
         slot.belong_to(self);
         Ok(slot)
-    }
-
-    /// A handle through which one thread at a time reads. It has a slot of the domain until it is dropped.
-    ///
-    /// # Errors
-    /// No memory for a slot. Cost: a lock, and a look at the slots that are taken.
-    pub fn reader(&self) -> Result<Reader<'_>, OutOfMemory> {
-        Ok(Reader::new(self, self.take_slot(A_VALUE)?))
-    }
-
-    /// One more guard on a slot.
-    #[inline]
-    pub(crate) fn enter<'d>(&'d self, slot: &'d Slot) -> Guard<'d> {
-        if !slot.enter_first(&self.epoch) {
-            slot.enter(&self.epoch);
-        }
-        Guard::new(slot)
     }
 }
 

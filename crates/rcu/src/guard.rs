@@ -1,7 +1,8 @@
 //! Guards, and the handles that make them.
 
 use crate::domain::Domain;
-use crate::slot::Slot;
+use crate::error::OutOfMemory;
+use crate::slot::{A_VALUE, Slot};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -70,6 +71,25 @@ impl<'d> Reader<'d> {
     #[inline]
     pub fn read(&self) -> Guard<'_> {
         self.domain.enter(self.slot)
+    }
+}
+
+impl Domain {
+    /// A handle through which one thread at a time reads. It has a slot of the domain until it is dropped.
+    ///
+    /// # Errors
+    /// No memory for a slot. Cost: a lock, and a look at the slots that are taken.
+    pub fn reader(&self) -> Result<Reader<'_>, OutOfMemory> {
+        Ok(Reader::new(self, self.take_slot(A_VALUE)?))
+    }
+
+    /// One more guard on a slot.
+    #[inline]
+    pub(crate) fn enter<'d>(&'d self, slot: &'d Slot) -> Guard<'d> {
+        if !slot.enter_first(&self.epoch) {
+            slot.enter(&self.epoch);
+        }
+        Guard::new(slot)
     }
 }
 

@@ -18,7 +18,6 @@ mod loom_tests;
 
 use crate::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::barrier::light;
-use crate::domain::Domain;
 use crate::error::OutOfMemory;
 use freehold_sys::fork::is_lost;
 use std::ptr;
@@ -55,8 +54,8 @@ pub(crate) struct Slot {
     spilled: AtomicU64,
     /// Taken under the domain's lock; given back by the owner.
     owner: AtomicU64,
-    /// The domain, which stays where it is while somebody has a slot of it.
-    domain: AtomicPtr<Domain>,
+    /// The address of the domain, which stays where it is while somebody has a slot of it.
+    domain: AtomicPtr<()>,
 }
 
 impl Slot {
@@ -178,14 +177,14 @@ impl Slot {
     }
 
     /// Called by the thread that takes the slot.
-    pub(crate) fn belong_to(&self, domain: &Domain) {
+    pub(crate) fn belong_to<D>(&self, domain: &D) {
         // Relaxed, both: only the owner and its guards read it.
-        self.domain.store(ptr::from_ref(domain).cast_mut(), Ordering::Relaxed);
+        self.domain.store(ptr::from_ref(domain).cast_mut().cast(), Ordering::Relaxed);
     }
 
     #[inline]
-    pub(crate) fn is_of(&self, domain: &Domain) -> bool {
-        ptr::eq(self.domain.load(Ordering::Relaxed), domain)
+    pub(crate) fn is_of<D>(&self, domain: &D) -> bool {
+        ptr::addr_eq(self.domain.load(Ordering::Relaxed), domain)
     }
 
     /// Has further guards take fences. Called by the owner, who knows its own guards.

@@ -1,10 +1,16 @@
 //! Builder for `VirtualMemory`.
 
-use crate::error::BuildError;
-use crate::mapping::{Advice, BASE_ALIGN};
-use crate::memory::VirtualMemory;
-use crate::residency::RetainPolicy;
-use freehold_sys::machine;
+use crate::retain::RetainPolicy;
+
+/// What the first byte is a multiple of.
+pub(crate) const BASE_ALIGN: usize = 4 << 20;
+
+/// What is asked of the memory of a range; none of it is a promise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Advice {
+    pub(crate) huge_pages: bool,
+    pub(crate) node: Option<u32>,
+}
 
 /// The least that can be reserved.
 pub(crate) const MIN_RESERVE: usize = 4 * BASE_ALIGN;
@@ -23,13 +29,13 @@ pub enum Commit {
     Strict,
 }
 
-/// Describes a [`VirtualMemory`]. Cost: constant unless a method says otherwise.
+/// Describes a [`VirtualMemory`](crate::VirtualMemory). Cost: constant unless a method says otherwise.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is reserved before `build`"]
 pub struct Builder {
     pub(crate) reserve_bytes: usize,
     /// Whether nobody asked for so many bytes, so that there may be fewer.
-    may_shrink: bool,
+    pub(crate) may_shrink: bool,
     pub(crate) retain: RetainPolicy,
     pub(crate) commit: Option<Commit>,
     pub(crate) quarantine_bytes: Option<u64>,
@@ -81,7 +87,7 @@ impl Builder {
 
     /// Lets all memory have huge pages, as far as the system's setting allows; without it, only pools and vectors that ask for them have
     /// any. A page of a huge page that is given back ends it. [`ZoneStats::huge_pages`](crate::ZoneStats::huge_pages) says whether the
-    /// system takes it up, [`VirtualMemory::huge_page_bytes`] what came of it.
+    /// system takes it up, [`VirtualMemory::huge_page_bytes`](crate::VirtualMemory::huge_page_bytes) what came of it.
     #[doc(alias = "MADV_HUGEPAGE")]
     pub fn huge_pages(self) -> Self {
         Self { advice: Advice { huge_pages: true, ..self.advice }, ..self }
@@ -99,37 +105,5 @@ impl Builder {
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub fn catch_use_after_free(self, quarantine_bytes: u64) -> Self {
         Self { quarantine_bytes: Some(quarantine_bytes), ..self }
-    }
-
-    /// Reserves the addresses.
-    ///
-    /// # Errors
-    /// [`BuildError::Reserve`] for less than 16 MiB or more than 2^46 bytes; [`BuildError::NoAddresses`] under a limit, as
-    /// `RLIMIT_AS`; [`BuildError::System`] where the system refuses for another reason; [`BuildError::Thread`],
-    /// [`BuildError::OutOfMemory`].
-    ///
-    /// # Cost
-    /// A few system calls, a thread if idle memory decays, and 24 bytes for each 256 MiB of addresses.
-    pub fn build(mut self) -> Result<VirtualMemory, BuildError> {
-        /// Of what limits leave, one part in so many is reserved by default.
-        const SHARE: u64 = 4;
-        let left = if self.may_shrink { machine::reservable_bytes() } else { None };
-        while left.is_some_and(|left| self.reserve_bytes as u64 > left / SHARE)
-            && self.reserve_bytes > MIN_RESERVE
-        {
-            self.reserve_bytes /= 2;
-        }
-        loop {
-            match VirtualMemory::new(&self) {
-                Err(BuildError::System(error)) if error.is_out_of_memory() => {
-                    let reserve_bytes = self.reserve_bytes;
-                    if !self.may_shrink || reserve_bytes <= MIN_RESERVE {
-                        return Err(BuildError::NoAddresses { reserve_bytes, error });
-                    }
-                    self.reserve_bytes /= 2;
-                }
-                built => return built,
-            }
-        }
     }
 }

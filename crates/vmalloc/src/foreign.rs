@@ -3,7 +3,8 @@
 #[cfg(feature = "allocator-api2")]
 mod allocator {
     use crate::block::Block;
-    use crate::memory::{VirtualMemory, Zero};
+    use crate::memory::VirtualMemory;
+    use crate::scrub::Zero;
     use allocator_api2::alloc::{AllocError, Allocator};
     use freehold_kva::Request;
     use std::alloc::Layout;

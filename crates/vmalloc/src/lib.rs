@@ -50,6 +50,7 @@ mod block;
 mod builder;
 #[allow(unsafe_code, reason = "who may write to code and who may run it")]
 pub mod code;
+mod decay;
 mod error;
 #[cfg(any(feature = "allocator-api2", feature = "corosensei"))]
 #[allow(unsafe_code, reason = "the traits are unsafe, as they must be told the truth")]
@@ -64,6 +65,7 @@ mod owned;
 #[allow(unsafe_code, reason = "handles are taken apart and put together")]
 mod raw;
 mod residency;
+mod retain;
 mod scrub;
 mod slots;
 mod stack;
@@ -80,9 +82,10 @@ pub use builder::{Builder, Commit};
 pub use error::{AllocError, BuildError, PoolError};
 pub use freehold_kva as kva;
 pub use freehold_sys::{Guard, Reservation, SysError, page_bytes};
-pub use memory::{VirtualMemory, Zero};
+pub use memory::VirtualMemory;
 pub use owned::{OwnedBlock, OwnedSlot, OwnedSlots, OwnedStack, OwnedStacks};
-pub use residency::RetainPolicy;
+pub use retain::RetainPolicy;
+pub use scrub::Zero;
 pub use slots::{Slot, SlotLayout, Slots};
 pub use stack::{Stack, StackLayout, StackPool};
 pub use stats::{LendingStats, MappingStats, ResidencyStats, ScrubStats, Stats, ZoneStats};

@@ -12,23 +12,14 @@
 
 use crate::block::Block;
 use crate::builder::{Builder, MAX_RESERVE, MIN_RESERVE};
+use crate::decay::Decay;
 use crate::error::{AllocError, BuildError};
-use crate::residency::Decay;
-use crate::scrub::Scrub;
+use crate::scrub::{Scrub, Zero};
 use freehold_kva::{self as kva, Request};
-use freehold_sys::SysError;
+use freehold_sys::{SysError, machine};
 use freehold_units::Span;
 use std::fmt;
 use std::sync::Arc;
-
-/// What memory holds when it is handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Zero {
-    /// Zeros.
-    Yes,
-    /// Anything that was in this memory before, for who overwrites it.
-    No,
-}
 
 /// Memory over reserved addresses, for many threads. See the [crate](crate). If it is forgotten (`mem::forget`), it leaks the
 /// reservation, and the thread of [`RetainPolicy::decay`](crate::RetainPolicy::decay).
@@ -36,6 +27,40 @@ pub struct VirtualMemory {
     pub(crate) shared: Arc<Scrub>,
     /// The thread that gives idle memory back.
     decay: Option<Decay>,
+}
+
+impl Builder {
+    /// Reserves the addresses.
+    ///
+    /// # Errors
+    /// [`BuildError::Reserve`] for less than 16 MiB or more than 2^46 bytes; [`BuildError::NoAddresses`] under a limit, as
+    /// `RLIMIT_AS`; [`BuildError::System`] where the system refuses for another reason; [`BuildError::Thread`],
+    /// [`BuildError::OutOfMemory`].
+    ///
+    /// # Cost
+    /// A few system calls, a thread if idle memory decays, and 24 bytes for each 256 MiB of addresses.
+    pub fn build(mut self) -> Result<VirtualMemory, BuildError> {
+        /// Of what limits leave, one part in so many is reserved by default.
+        const SHARE: u64 = 4;
+        let left = if self.may_shrink { machine::reservable_bytes() } else { None };
+        while left.is_some_and(|left| self.reserve_bytes as u64 > left / SHARE)
+            && self.reserve_bytes > MIN_RESERVE
+        {
+            self.reserve_bytes /= 2;
+        }
+        loop {
+            match VirtualMemory::new(&self) {
+                Err(BuildError::System(error)) if error.is_out_of_memory() => {
+                    let reserve_bytes = self.reserve_bytes;
+                    if !self.may_shrink || reserve_bytes <= MIN_RESERVE {
+                        return Err(BuildError::NoAddresses { reserve_bytes, error });
+                    }
+                    self.reserve_bytes /= 2;
+                }
+                built => return built,
+            }
+        }
+    }
 }
 
 impl VirtualMemory {

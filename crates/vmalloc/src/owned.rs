@@ -4,7 +4,8 @@
 
 use crate::block::Block;
 use crate::error::{AllocError, PoolError};
-use crate::memory::{VirtualMemory, Zero};
+use crate::memory::VirtualMemory;
+use crate::scrub::Zero;
 use crate::slots::{Slot, SlotLayout, Slots};
 use crate::stack::{Stack, StackLayout, StackPool};
 use freehold_sys::SysError;

@@ -4,8 +4,9 @@
 use crate::block::Block;
 use crate::error::AllocError;
 use crate::mapping::{Pages, whole_pages};
-use crate::memory::{VirtualMemory, Zero};
+use crate::memory::VirtualMemory;
 use crate::scrub::Scrub;
+use crate::scrub::Zero;
 use crate::slots::{Slot, Slots};
 use crate::stack::{Stack, StackPool};
 use freehold_kva as kva;

@@ -6,7 +6,8 @@
 //! ```
 
 use crate::error::{AllocError, PoolError};
-use crate::memory::{VirtualMemory, Zero};
+use crate::memory::VirtualMemory;
+use crate::scrub::Zero;
 use crate::slots::{Slot, SlotLayout, Slots};
 use freehold_sys::page_bytes;
 use std::fmt;

@@ -1,6 +1,7 @@
 //! Inserts a leaf after an existing one, splitting full ancestors.
 
-use super::inner::{Child, FANOUT, Inner};
+use super::inner::{Child, Inner};
+use super::row::FANOUT;
 use super::{Key, LeafNode, LeafPath, Step, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 

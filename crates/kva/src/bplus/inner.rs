@@ -1,12 +1,9 @@
 //! An inner node: separators, children, and bounds of what is below each child.
 
-use super::row::Row;
+use super::row::{FANOUT, Row};
 use alloc::vec::Vec;
 use freehold_units::OutOfMemory;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
-
-/// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
-pub(crate) const FANOUT: usize = 64;
 
 /// What leaves are ordered by.
 pub(crate) trait Key: Copy + Ord {

@@ -28,9 +28,10 @@ use freehold_units::OutOfMemory;
 use freehold_units::pool::{NO_NODE, NodeId, NoneInline, Pool, PoolNode};
 
 pub(crate) use classes::{Classes, room};
-pub(crate) use inner::{FANOUT, Inner, Key};
+pub(crate) use inner::{Inner, Key};
 use path::MAX_INNERS;
 pub(crate) use path::{LeafPath, MAX_HEIGHT, Step};
+pub(crate) use row::FANOUT;
 
 /// What a tree's leaves are.
 pub(crate) trait LeafNode: PoolNode {

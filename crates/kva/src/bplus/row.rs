@@ -6,8 +6,10 @@
 //! A bound is an upper limit: one that is too high costs time, one that is too low loses space (K9). So searches
 //! through a shared borrow may lower bounds as well: each store is a limit by itself, and needs no order.
 
-use super::FANOUT;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
+
+/// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
+pub(crate) const FANOUT: usize = 64;
 
 /// Children whose bounds a search compares together.
 const LANES: usize = 16;

@@ -1,6 +1,7 @@
 //! Removes a leaf, merging underfull ancestors and freeing empty ones.
 
-use super::inner::{FANOUT, Inner};
+use super::inner::Inner;
+use super::row::FANOUT;
 use super::{Key, LeafNode, LeafPath, Step, Tree};
 use freehold_units::pool::PoolNode;
 

@@ -1,6 +1,6 @@
 //! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
 
-use super::class::Class;
+use super::class::{Class, LIST_AT};
 use super::core::Core;
 use super::slab::{Layout, Slab};
 use super::word::SlabName;
@@ -9,9 +9,6 @@ use crate::atomic::{MutexGuard, Ordering};
 use crate::{AllocError, Request};
 use freehold_sys::fork::Held;
 use freehold_units::{Align, Span};
-
-/// Free slots at which a slab goes into a list, so that a refill serves for a while; fewer of slabs with few slots.
-pub(super) const LIST_AT: u32 = 8;
 
 impl PooledSpace {
     /// Takes `size_bytes` anywhere. The block has at least that many: up to 256 granules it is a slot, whose size is the

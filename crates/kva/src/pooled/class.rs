@@ -8,7 +8,9 @@
 //! as many as 512 granules hold, so a held slot keeps no more than that from other requests.
 
 use super::CELL_GRANULES;
-use super::alloc::LIST_AT;
+
+/// Free slots at which a slab goes into a list, so that a refill serves for a while; fewer of slabs with few slots.
+pub(super) const LIST_AT: u32 = 8;
 
 /// The most slots that a slab has.
 pub(super) const MOST_SLOTS: u32 = u32::BITS;

@@ -156,7 +156,7 @@ impl PooledSpace {
             shift: granule.bytes().trailing_zeros(),
             cell,
             tracks_warm,
-            list_at: AtomicU32::new(alloc::LIST_AT),
+            list_at: AtomicU32::new(class::LIST_AT),
             map: map::PageMap::new(span, cell_shift)?,
             records: records::Records::new(),
             shards: shard::Shards::new()?,

@@ -5,7 +5,7 @@
 //!             e        gap       n                    e   gap  new  gap   n
 //! ```
 
-use super::far::high_halves;
+use super::leaf::far::high_halves;
 use super::leaf::{Entry, Leaf, Terms, WIDTH};
 use super::{EntryHandle, RegionTree};
 use crate::bplus::LeafPath;

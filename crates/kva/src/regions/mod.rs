@@ -20,7 +20,6 @@
 
 mod blocks;
 mod bounds;
-mod far;
 mod insert;
 mod iter;
 mod lanes;

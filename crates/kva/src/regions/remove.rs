@@ -8,7 +8,7 @@
 //! starts with another entry, and separators rise. A leaf with few entries is joined with a neighbour.
 
 use super::RegionTree;
-use super::far::{MANY, high_halves};
+use super::leaf::far::{MANY, high_halves};
 use super::leaf::{Terms, WIDTH};
 use crate::bplus::LeafPath;
 use freehold_units::pool::NO_NODE;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 /// Crates whose operations have bounds.
 const CRATES: [&str; 6] = ["kva", "percpu", "maple", "linux", "rcu", "vmalloc"];
 
-/// What a later issue moves to a crate of its own: one sentence on cost for the whole, in the header of its module.
+/// The kernel's algorithms keep the kernel's bounds: one sentence on cost for the whole, in the header of its module.
 const AS_A_WHOLE: [&str; 3] =
-    ["linux/src/kva/rbtree/mod.rs", "percpu/src/linux/mod.rs", "linux/src/maple/mod.rs"];
+    ["linux/src/kva/rbtree/mod.rs", "linux/src/percpu/mod.rs", "linux/src/maple/mod.rs"];
 
-/// Traits whose methods the library calls and users do not: a placement's insides, and the memory that a user gives.
-const CALLED_BACK: [&str; 2] = ["Strategy", "Backing"];
+/// Traits whose methods the library calls and users do not: a placement, and the memory that a user gives.
+const CALLED_BACK: [&str; 2] = ["Placement", "Backing"];
 
 /// What a type or module says that covers its methods of one line; all others say it themselves.
 const UNLESS: &str = "constant unless a method says otherwise";

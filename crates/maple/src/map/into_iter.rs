@@ -1,7 +1,7 @@
 //! Iteration by value.
 
 use super::WordMap;
-use super::words::drop_all;
+use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
 use crate::tree::{Direction, SlotPos, Tree};
 use core::iter::FusedIterator;

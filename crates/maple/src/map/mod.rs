@@ -33,7 +33,7 @@ pub(crate) use taking::overlap;
 pub use transaction::Transaction;
 pub use words::IterMut;
 #[cfg(feature = "std")]
-pub(crate) use words::{NewWord, drop_all};
+pub(crate) use words::NewWord;
 
 use crate::entry::StoredValue;
 use crate::node::{NodeLimits, Nodes};

@@ -12,9 +12,10 @@ use super::{
     Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, Removed, Transaction, VacantEntry, WordMap,
     overlap,
 };
+use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
-use crate::range_map::slab::Place;
 use crate::tree::{Direction, StorePlan, Subtrees, Tree, Words};
+use crate::value_arena::Place;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::{self, ManuallyDrop};
@@ -325,17 +326,4 @@ impl<V> DoubleEndedIterator for IterMut<'_, V> {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.numbers.next_back().map(|(span, number)| (span, self.value(number)))
     }
-}
-
-/// Drops values one by one. If one panics, the others are dropped while it unwinds; a second panic ends the process, as it
-/// does in the standard library's collections.
-pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
-    struct Rest<I: Iterator>(I);
-    impl<I: Iterator> Drop for Rest<I> {
-        fn drop(&mut self) {
-            self.0.by_ref().for_each(drop);
-        }
-    }
-    let mut rest = Rest(values);
-    rest.0.by_ref().for_each(drop);
 }

@@ -1,10 +1,10 @@
 //! Making a map from entries, entries from a map, and comparing maps.
 
 use super::RangeMap;
-use super::slab::Slab;
 use crate::error::SortedError;
 use crate::map::{self, Filling, FromSorted};
 use crate::node::NodeLimits;
+use crate::value_arena::ValueArena;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::RangeBounds;
@@ -14,7 +14,7 @@ use freehold_units::Span;
 /// dropped with it, or leaked if it is forgotten (`mem::forget`).
 pub struct IntoIter<V> {
     numbers: map::IntoIter<u32>,
-    values: Slab<V>,
+    values: ValueArena<V>,
 }
 
 impl<V> Iterator for IntoIter<V> {
@@ -79,12 +79,12 @@ impl<V> RangeMap<V> {
 /// A map that is being made of entries in ascending order.
 pub(super) struct RangeFilling<V> {
     numbers: Filling<u32>,
-    values: Slab<V>,
+    values: ValueArena<V>,
 }
 
 impl<V> RangeFilling<V> {
     pub(super) fn new() -> Self {
-        Self { numbers: Filling::new(NodeLimits::FULL), values: Slab::new() }
+        Self { numbers: Filling::new(NodeLimits::FULL), values: ValueArena::new() }
     }
 }
 

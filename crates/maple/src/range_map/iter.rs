@@ -1,8 +1,8 @@
 //! Iteration over shared and over mutable values.
 
 use super::RangeMap;
-use super::slab::Slab;
 use crate::map::{self, IterMut};
+use crate::value_arena::ValueArena;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::RangeBounds;
@@ -11,7 +11,7 @@ use freehold_units::Span;
 /// Entries in ascending order of their indexes, or from the back in descending order.
 pub struct Iter<'a, V> {
     numbers: map::Iter<'a, u32>,
-    values: &'a Slab<V>,
+    values: &'a ValueArena<V>,
 }
 
 /// The ranges of entries, in their order.

@@ -15,7 +15,6 @@ mod entry;
 mod iter;
 #[cfg(feature = "serde")]
 mod serde;
-pub(crate) mod slab;
 mod store;
 mod taking;
 mod update;
@@ -27,9 +26,9 @@ pub use iter::{Iter, Spans, Values, ValuesMut};
 
 use crate::map::{Gaps, WordMap};
 use crate::node::Nodes;
+use crate::value_arena::ValueArena;
 use core::ops::RangeBounds;
 use freehold_units::{Broken, Span, check};
-use slab::Slab;
 
 /// Maps ranges of `u64`, both ends included, to values of any type.
 ///
@@ -89,7 +88,7 @@ pub struct RangeMap<V> {
     /// Which number each range has.
     numbers: WordMap<u32>,
     /// The values under these numbers.
-    values: Slab<V>,
+    values: ValueArena<V>,
 }
 
 impl<V> RangeMap<V> {
@@ -98,14 +97,14 @@ impl<V> RangeMap<V> {
     /// Cost: constant.
     #[must_use]
     pub const fn new() -> Self {
-        Self { numbers: WordMap::new(), values: Slab::new() }
+        Self { numbers: WordMap::new(), values: ValueArena::new() }
     }
 
     /// An empty map that uses so much of its nodes, for tests.
     #[doc(hidden)]
     #[must_use]
     pub const fn with_nodes(nodes: Nodes) -> Self {
-        Self { numbers: WordMap::with_nodes(nodes), values: Slab::new() }
+        Self { numbers: WordMap::with_nodes(nodes), values: ValueArena::new() }
     }
 
     /// How many entries there are.

@@ -1,12 +1,12 @@
 //! Storing and removing.
 
 use super::RangeMap;
-use super::slab::Slab;
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
 use crate::error::{InsertError, StoreError};
 use crate::map::overlap;
 use crate::tree::StorePlan;
+use crate::value_arena::ValueArena;
 use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
@@ -330,7 +330,11 @@ impl<V> RangeMap<V> {
 }
 
 /// Puts a store's values into their places; returns their numbers as words.
-pub(super) fn put_both<V>(values: &mut Slab<V>, value: Option<V>, second: Option<V>) -> [Option<Word>; 2] {
+pub(super) fn put_both<V>(
+    values: &mut ValueArena<V>,
+    value: Option<V>,
+    second: Option<V>,
+) -> [Option<Word>; 2] {
     let mut put = |value: V| values.put(value).into_word();
     [value.map(&mut put), second.map(&mut put)]
 }

@@ -1,13 +1,13 @@
 //! `take_range`, `replace_range` and `split_at`: operations that return what they remove.
 
 use super::RangeMap;
-use super::slab::Slab;
 use super::store::{CutEnd, number_of, put_both};
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
 use crate::error::StoreError;
 use crate::map::{Removed, overlap};
 use crate::tree::StorePlan;
+use crate::value_arena::ValueArena;
 use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 use core::ops::RangeBounds;
@@ -207,7 +207,7 @@ impl<V: Clone> RangeMap<V> {
     /// There is not enough memory for the nodes and the values of the upper part; nothing has changed then.
     #[doc(alias = "split_off")]
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
-        let mut values = Slab::new();
+        let mut values = ValueArena::new();
         values.reserve(self.numbers.range(index..).count())?;
         let cut = self.numbers.entry_at(index).filter(|(span, _)| span.first() < index);
         let mut second = cut.map(|(_, number)| self.values.get(number).clone());

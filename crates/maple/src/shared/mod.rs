@@ -33,8 +33,9 @@ mod words;
 mod write;
 mod writer;
 
-pub use read::{Entries, Gaps, OwnedReading, Reading, Snapshot};
+pub use read::{Entries, Gaps, OwnedReading, Snapshot};
 pub use transaction::Transaction;
+pub use view::Reading;
 pub use words::Reclaimed;
 
 use crate::entry::StoredValue;

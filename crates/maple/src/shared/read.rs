@@ -2,7 +2,7 @@
 
 use super::MapleTree;
 use super::arena::PublishedLeaf;
-use super::view::{Keep, Moment};
+use super::view::{Keep, Moment, Reading};
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::tree::{LeafAt, Leaves, Slots};
@@ -11,15 +11,6 @@ use core::iter::FusedIterator;
 use core::ops::RangeBounds;
 use freehold_rcu::{Guard, OwnedGuard};
 use freehold_units::Span;
-
-/// A reader of a [`MapleTree`]: what it answers with stays as long as it does.
-///
-/// While it lives, nothing that it could have seen is reused or dropped. So whoever keeps one for long keeps memory.
-pub struct Reading<'a, E: StoredValue, K = Guard<'static>> {
-    pub(super) map: &'a MapleTree<E>,
-    /// The guard: of this thread, or one that may be sent, or a moment of the map.
-    pub(super) keep: K,
-}
 
 /// A reader that may move to another thread.
 pub type OwnedReading<'a, E> = Reading<'a, E, OwnedGuard<'static>>;

@@ -1,7 +1,7 @@
 //! Several stores that readers see at once, or none of them.
 
 use super::atomic::this_thread;
-use super::words::Reclaimed;
+use super::words::{Reclaimed, borrow_from};
 use super::writer::Writer;
 use super::{MapleTree, WriterGuard};
 use crate::entry::{StoredValue, Word};
@@ -78,7 +78,7 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
     #[must_use]
     pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
         let slot = self.map.lock().tree.slot_of(index);
-        (slot.span, slot.entry.map(|word| self.borrow(word)))
+        (slot.span, slot.entry.map(|word| borrow_from::<_, E>(self, word)))
     }
 
     /// Stores a value over a range, whatever is there.

@@ -4,7 +4,7 @@
 
 use super::arena::{Chunks, PublishedInner, PublishedLeaf};
 use super::atomic::{AtomicUsize, Ordering, RootPtr, switch};
-use super::{Published, Reading};
+use super::{MapleTree, Published};
 use crate::entry::{StoredValue, Word};
 use crate::node::{Inner, Leaf, Pivots, PoolNode};
 use crate::tree::{Base, MAX_HEIGHT, ReadLeaf, indexes};
@@ -252,6 +252,15 @@ impl Keep for Moment<'_> {
     fn root(&self, _published: &PublishedRoot) -> Root {
         self.root
     }
+}
+
+/// A reader of a [`MapleTree`]: what it answers with stays as long as it does.
+///
+/// While it lives, nothing that it could have seen is reused or dropped. So whoever keeps one for long keeps memory.
+pub struct Reading<'a, E: StoredValue, K = Guard<'static>> {
+    pub(super) map: &'a MapleTree<E>,
+    /// The guard: of this thread, or one that may be sent, or a moment of the map.
+    pub(super) keep: K,
 }
 
 impl<E: StoredValue, K: Keep> Reading<'_, E, K> {

@@ -6,10 +6,11 @@
 
 #![allow(unsafe_code)]
 
-use super::{MapleTree, Reading, Transaction};
+use super::MapleTree;
+use super::view::Reading;
+use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
-use crate::map::drop_all;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
@@ -54,15 +55,10 @@ impl<E: StoredValue> MapleTree<E> {
     }
 }
 
-impl<E: StoredValue> Transaction<'_, E> {
-    /// The value of a word in the version.
-    pub(super) fn borrow<'r>(&'r self, word: Word) -> E::Ref<'r>
-    where
-        E: 'r,
-    {
-        // SAFETY: the word is in the version (M7), and what leaves it is not dropped before the transaction is, which outlives `'r`.
-        unsafe { E::borrow(word) }
-    }
+/// The value of a word in the version of a transaction.
+pub(super) fn borrow_from<'r, T, E: StoredValue + 'r>(_transaction: &'r T, word: Word) -> E::Ref<'r> {
+    // SAFETY: the word is in the version (M7), and what leaves it is not dropped before the transaction is, which outlives `'r`.
+    unsafe { E::borrow(word) }
 }
 
 /// Values that were removed, and that no reader can have any more: dropped with it. They are of removals before, whose readers have

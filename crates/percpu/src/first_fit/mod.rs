@@ -52,7 +52,8 @@ mod update;
 mod validate;
 mod wide;
 
-use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config, MIN_UNIT_BYTES};
+use crate::config::Config;
+use crate::geometry::{BIT_BYTES, BLOCK_BITS, MIN_UNIT_BYTES};
 use crate::memory::repeated;
 use crate::object_map::WORD;
 use crate::placement::Chunks;

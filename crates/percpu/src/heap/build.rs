@@ -4,7 +4,7 @@ use super::core_set::CoreSet;
 use super::magazine::Magazines;
 use super::rung::{Adder, Rung};
 use super::sync::Mutex;
-use super::units::Units;
+use super::units::{UNIT_BYTES, Units};
 use super::{HeapError, Index, PerCpuHeap};
 use freehold_sys::{Reservation, machine, rseq, topology};
 use std::sync::Arc;
@@ -17,8 +17,6 @@ pub(super) const MIN_CAPACITY_BYTES: u64 = UNIT_BYTES as u64;
 pub(super) const MAX_CAPACITY_BYTES: u64 = 1 << 32;
 /// Of what a process may still map, one part in so many is reserved by default.
 const SHARE: u64 = 16;
-/// Bytes of a chunk for each CPU.
-pub(super) const UNIT_BYTES: u32 = 256 << 10;
 
 /// Describes a heap.
 #[derive(Clone, Copy, Debug)]

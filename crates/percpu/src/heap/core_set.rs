@@ -1,7 +1,6 @@
 //! What the heap's lock protects: the set of chunks, by places instead of chunks and offsets.
 
-use super::build::UNIT_BYTES;
-use super::units::{UnitMemory, Units};
+use super::units::{UNIT_BYTES, UnitMemory, Units};
 use crate::{AllocError, ChunkSet, Config, ConfigError, FirstFit, Offset, PAGE_BYTES, Request, Stats};
 
 /// The set, and how often it was asked.

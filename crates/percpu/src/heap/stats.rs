@@ -1,7 +1,7 @@
 //! What a heap holds, and a check of all its invariants.
 
 use super::PerCpuHeap;
-use super::build::UNIT_BYTES;
+use super::units::UNIT_BYTES;
 use freehold_sys::SysError;
 use freehold_units::Broken;
 use std::collections::BTreeSet;

@@ -2,13 +2,15 @@
 
 #![allow(unsafe_code, reason = "objects are found by address")]
 
-use super::build::UNIT_BYTES;
 use crate::{BIT_BYTES, Backing, ChunkId, OutOfMemory, PAGE_BYTES};
 use freehold_sys::{Reservation, page_bytes};
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::vec::Vec;
+
+/// Bytes of a chunk for each CPU.
+pub(super) const UNIT_BYTES: u32 = 256 << 10;
 
 /// Units beside those of CPUs: strays, batches.
 pub(super) const EXTRA_UNITS: u32 = 2;

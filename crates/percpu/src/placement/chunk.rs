@@ -7,7 +7,8 @@
 //!
 //! The maps are exact. `hints` tell the placement where to look in them.
 
-use crate::geometry::{BIT_BYTES, Config, Population, base_of, block_of};
+use crate::config::{Config, Population};
+use crate::geometry::{BIT_BYTES, base_of, block_of};
 use crate::object_map::{Found, ObjectMap};
 use crate::pages::Pages;
 use crate::{FreeError, Offset, OutOfMemory};
@@ -141,7 +142,7 @@ impl<H> Chunk<H> {
     }
 
     /// The first bit of the first page with memory behind the first page without in a run; if there is none, of the page
-    /// behind the run.
+    /// behind the run. Cost: a step for every page.
     pub fn behind_bare_pages(&self, run: &Range<u32>) -> u32 {
         let pages = Self::pages_of(run);
         let bare = self.pages.next_bare(pages.clone());

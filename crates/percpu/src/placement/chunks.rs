@@ -125,7 +125,7 @@ impl<P: Placement> Chunks<P> {
     }
 
     /// Relinks a chunk whose size class changed: at the head if its free area grew, at the tail if it shrank. A chunk that is set aside stays on its list. A chunk that was demoted since the last
-    /// change stays on the list of full chunks.
+    /// change stays on the list of full chunks. Cost: constant.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
     pub fn relocate(&mut self, index: u32) {

@@ -88,16 +88,16 @@ impl ChunkLists {
     }
 
     /// Chunks whose empty pages were given back, kept for when other chunks are full.
-    pub fn sidelined(&self) -> u32 {
+    pub(crate) fn sidelined(&self) -> u32 {
         self.lists
     }
 
-    /// Chunks without any object.
+    /// Chunks without any object. Cost: constant.
     pub fn free(&self) -> u32 {
         self.lists + 1
     }
 
-    /// Chunks whose empty pages shall be given back.
+    /// Chunks whose empty pages shall be given back. Cost: constant.
     pub fn to_depopulate(&self) -> u32 {
         self.lists + 2
     }
@@ -139,23 +139,23 @@ impl ChunkLists {
         &mut self.ring[link as usize]
     }
 
-    /// The first chunk of a list.
+    /// The first chunk of a list. Cost: constant.
     #[inline]
     pub fn first(&self, slot: u32) -> u32 {
         self.position(self.at(slot).next)
     }
 
     /// The last chunk of a list.
-    pub fn last(&self, slot: u32) -> u32 {
+    pub(crate) fn last(&self, slot: u32) -> u32 {
         self.position(self.at(slot).previous)
     }
 
     /// The chunk before one on its list.
-    pub fn previous(&self, index: u32) -> u32 {
+    pub(crate) fn previous(&self, index: u32) -> u32 {
         self.position(self.at(self.link_of(index)).previous)
     }
 
-    /// The chunk behind one on its list.
+    /// The chunk behind one on its list. Cost: constant.
     #[inline]
     pub fn next(&self, index: u32) -> u32 {
         self.position(self.at(self.link_of(index)).next)
@@ -163,7 +163,7 @@ impl ChunkLists {
 
     /// The list that a chunk is on.
     #[inline]
-    pub fn of(&self, index: u32) -> u32 {
+    pub(crate) fn of(&self, index: u32) -> u32 {
         self.positions[index as usize].slot.into()
     }
 
@@ -179,12 +179,12 @@ impl ChunkLists {
     }
 
     /// The chunks of a list, the first one first.
-    pub fn list(&self, slot: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn list(&self, slot: u32) -> impl Iterator<Item = u32> {
         let chunk = |index: u32| (index != NONE).then_some(index);
         core::iter::successors(chunk(self.first(slot)), move |&index| chunk(self.next(index)))
     }
 
-    /// Moves a chunk to an end of a list, which may be the one that it is on.
+    /// Moves a chunk to an end of a list, which may be the one that it is on. Cost: constant.
     #[inline]
     pub fn move_to(&mut self, index: u32, slot: u32, end: End) {
         let (link, was) = (self.link_of(index), self.of(index));
@@ -214,7 +214,7 @@ impl ChunkLists {
         self.occupied = self.occupied & !(1 << slot) | some << slot;
     }
 
-    /// The first list from `slot` on and before `end` that has a chunk.
+    /// The first list from `slot` on and before `end` that has a chunk. Cost: constant.
     #[inline]
     pub fn next_occupied(&self, slot: u32, end: u32) -> Option<u32> {
         let found = (self.occupied & !0 << slot).trailing_zeros();

@@ -15,7 +15,7 @@ mod chunk;
 mod chunks;
 mod lists;
 
-use crate::geometry::Config;
+use crate::config::Config;
 use crate::{Broken, OutOfMemory};
 use core::fmt::Debug;
 use core::ops::Range;

@@ -1,7 +1,8 @@
 //! Frees an object by its offset. The chunk's maps tell where it ends.
 
 use super::{Backing, ChunkSet};
-use crate::geometry::{BIT_BYTES, Population};
+use crate::config::Population;
+use crate::geometry::BIT_BYTES;
 use crate::placement::{Change, Placement};
 use crate::{FreeError, Offset};
 use freehold_units::Probe;

@@ -13,8 +13,9 @@ mod tests;
 mod trim;
 mod validate;
 
+use crate::config::Config;
 use crate::first_fit::FirstFit;
-use crate::geometry::{BIT_BYTES, Config};
+use crate::geometry::BIT_BYTES;
 use crate::placement::ChunkLists;
 use crate::placement::Chunks;
 use crate::placement::Placement;

@@ -2,7 +2,7 @@
 
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
-use crate::geometry::Population;
+use crate::config::Population;
 use crate::placement::Chunk;
 use crate::placement::Placement;
 use core::ops::Range;

@@ -8,7 +8,7 @@
 mod commit;
 mod pages;
 
-use crate::builder::{Builder, Commit};
+use crate::builder::{Advice, BASE_ALIGN, Builder, Commit};
 use crate::error::BuildError;
 use commit::CommitMap;
 use freehold_sys::{Guard, PageScan, Reservation, SysError, page_bytes};
@@ -24,16 +24,6 @@ const MARKED: u8 = 1;
 const PROTECTED: u8 = 2;
 /// From here on a guard is a mapping of its own: marks would take page tables, and time to walk them.
 const LONG_GUARD: usize = 2 << 20;
-
-/// What the first byte is a multiple of.
-pub(crate) const BASE_ALIGN: usize = 4 << 20;
-
-/// What is asked of the memory of a range; none of it is a promise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Advice {
-    pub(crate) huge_pages: bool,
-    pub(crate) node: Option<u32>,
-}
 
 /// A reservation from a multiple of [`BASE_ALIGN`] on. Ranges are bytes from there.
 #[derive(Debug)]

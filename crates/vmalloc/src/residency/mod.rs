@@ -11,17 +11,16 @@
 //! back itself. A call that fails leaves what it was to take resident, so nothing passes for zero that is not (V2).
 
 mod count;
-mod decay;
 #[allow(unsafe_code, reason = "what the space hands out becomes pages")]
 mod fast;
 mod large;
-mod policy;
 mod purge;
 mod quarantine;
 mod reclaim;
 
 use crate::builder::Builder;
 use crate::error::{AllocError, BuildError};
+use crate::retain::RetainPolicy;
 use crate::zone::{Held, Zone, Zones};
 use freehold_kva::Request;
 use large::Large;
@@ -30,10 +29,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use count::ResidentCount;
-pub(crate) use decay::Decay;
 #[cfg(test)]
 pub(crate) use large::LARGE_CLASSES;
-pub use policy::RetainPolicy;
 pub(crate) use reclaim::is_scarce;
 
 /// See the [module](self).

@@ -11,7 +11,6 @@ use crate::builder::Builder;
 use crate::error::{AllocError, BuildError};
 use crate::lock::lock;
 use crate::mapping::Mapping;
-use crate::memory::Zero;
 use crate::residency::{Residency, count};
 use crate::zone::{Held, Zones};
 use freehold_kva::{self as kva, Request};
@@ -22,6 +21,15 @@ use std::sync::atomic::AtomicU64;
 
 /// From here on, the pages that have memory are looked up before a block is cleared.
 const SCAN_FROM_BYTES: usize = 256 << 10;
+
+/// What memory holds when it is handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zero {
+    /// Zeros.
+    Yes,
+    /// Anything that was in this memory before, for who overwrites it.
+    No,
+}
 
 /// See the [module](self).
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! What the slots of a pool are like: sizes, guard, how many, and where they lie within their stride.
 
+use crate::builder::Advice;
 use crate::error::PoolError;
-use crate::mapping::{Advice, whole_pages};
-use crate::memory::Zero;
+use crate::mapping::whole_pages;
+use crate::scrub::Zero;
 use crate::zone::Shape;
 use freehold_sys::page_bytes;
 

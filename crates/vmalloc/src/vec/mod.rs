@@ -8,8 +8,9 @@
 mod into_iter;
 
 use crate::builder::Commit;
+use crate::builder::{Advice, BASE_ALIGN};
 use crate::error::AllocError;
-use crate::mapping::{Advice, BASE_ALIGN, Pages, whole_pages};
+use crate::mapping::{Pages, whole_pages};
 use crate::memory::VirtualMemory;
 use crate::zone::Use;
 use freehold_kva::{self as kva, Request};

@@ -6,7 +6,8 @@
 //! ```
 
 use super::Shape;
-use crate::mapping::{Advice, Mapping};
+use crate::builder::Advice;
+use crate::mapping::Mapping;
 use freehold_units::Span;
 use std::ops::Range;
 

@@ -2,10 +2,11 @@
 
 use super::sizes::Sizes;
 use super::{Lending, Place, Use, Zone};
+use crate::builder::Advice;
 use crate::builder::{Builder, Commit, MIN_RESERVE};
 use crate::error::{BuildError, PoolError};
 use crate::lock::lock;
-use crate::mapping::{Advice, Mapping};
+use crate::mapping::Mapping;
 use freehold_kva::{self as kva, LayoutError, Request};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::page_bytes;

@@ -1,7 +1,7 @@
 //! What a leaf answers by its lanes, against its entries read one by one.
 
 use super::super::Wanted;
-use super::super::far::high_halves;
+use super::super::leaf::far::high_halves;
 use super::super::leaf::{Entry, Leaf, WIDTH};
 use super::wanted;
 use crate::bplus::LeafNode;

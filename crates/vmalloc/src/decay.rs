@@ -6,8 +6,8 @@
 //!          +--------+---------------+-----> eight looks to a window
 //! ```
 
-use super::Residency;
 use crate::error::BuildError;
+use crate::residency::Residency;
 use crate::scrub::Scrub;
 use freehold_sys::fork;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

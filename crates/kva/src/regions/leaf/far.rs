@@ -7,35 +7,35 @@
 //!
 //! The high halves are memory that nobody reserved. Where it is refused, the entry gets a leaf of its own.
 
-use super::leaf::{Entry, Leaf, REACH, Terms, WIDTH};
+use super::{Entry, Leaf, REACH, Terms, WIDTH};
 use alloc::boxed::Box;
 use freehold_units::pool::boxed;
 
 /// A leaf with as many entries is not made far.
-pub(super) const MANY: usize = WIDTH / 4;
+pub(in crate::regions) const MANY: usize = WIDTH / 4;
 
 /// High halves of starts, ends, and ends of gaps.
-pub(super) type High = Box<[[u32; WIDTH]; 3]>;
+pub(in crate::regions) type High = Box<[[u32; WIDTH]; 3]>;
 
 /// Memory for the high halves of a leaf, if there is any.
-pub(super) fn high_halves() -> Option<High> {
+pub(in crate::regions) fn high_halves() -> Option<High> {
     boxed([[0; WIDTH]; 3]).ok()
 }
 
 impl<V> Leaf<V> {
     #[inline]
-    pub(super) fn is_far(&self) -> bool {
+    pub(in crate::regions) fn is_far(&self) -> bool {
         self.high.is_some()
     }
 
     /// Whether lanes hold all entries from a first granule to the start of the last.
-    pub(super) fn is_near(first: u64, last: u64) -> bool {
+    pub(in crate::regions) fn is_near(first: u64, last: u64) -> bool {
         last - Self::base_for(first) < REACH as u64
     }
 
     /// Makes a leaf with a region far, if it has few entries and there is memory. Whether it was.
     #[cold]
-    pub(super) fn make_far(&mut self) -> bool {
+    pub(in crate::regions) fn make_far(&mut self) -> bool {
         let few = (1..MANY).contains(&self.len()) && (0..self.len()).any(|slot| self.is_region(slot));
         let high = if few && !self.is_far() { high_halves() } else { None };
         let is_made = high.is_some();
@@ -46,7 +46,7 @@ impl<V> Leaf<V> {
     }
 
     /// The same entries with other high halves.
-    pub(super) fn refill(&mut self, high: Option<High>) {
+    pub(in crate::regions) fn refill(&mut self, high: Option<High>) {
         let empty = Self::starting_at(self.low(), high);
         let mut whole = core::mem::replace(self, empty);
         (0..whole.len()).for_each(|slot| {
@@ -56,7 +56,7 @@ impl<V> Leaf<V> {
 
     /// An address in full. `of` says which high half.
     #[cold]
-    pub(super) fn far_whole(&self, half: i32, of: usize, slot: usize) -> u64 {
+    pub(in crate::regions) fn far_whole(&self, half: i32, of: usize, slot: usize) -> u64 {
         let high = self.high.as_ref().expect("K8: a far leaf has high halves");
         u64::from(high[of][slot]) << 32 | u64::from(half as u32)
     }
@@ -64,14 +64,14 @@ impl<V> Leaf<V> {
     /// Whether the last entry can leave for the next leaf, so that one that starts at `new` takes its place: far leaves are
     /// large, so they are kept fuller than others. A marker and the region at its address stay together.
     #[cold]
-    pub(super) fn gives_last_for(&self, new: u64) -> bool {
+    pub(in crate::regions) fn gives_last_for(&self, new: u64) -> bool {
         let start = self.start(self.last());
         let is_alone = (0..self.len()).filter(|&slot| self.start(slot) == start).count() == 1;
         self.is_far() && new < start && is_alone
     }
 
     /// Takes an entry out of any leaf, as [`Leaf::remove_near`] does.
-    pub(super) fn remove(&mut self, slot: usize) -> (Terms, Option<V>) {
+    pub(in crate::regions) fn remove(&mut self, slot: usize) -> (Terms, Option<V>) {
         let last = self.len() - 1;
         for halves in self.high.iter_mut().flat_map(|high| high.iter_mut()) {
             halves[slot] = halves[last];
@@ -80,7 +80,7 @@ impl<V> Leaf<V> {
     }
 
     /// Takes the last entry out and another in.
-    pub(super) fn swap_last(&mut self, new: Entry<V>) -> Entry<V> {
+    pub(in crate::regions) fn swap_last(&mut self, new: Entry<V>) -> Entry<V> {
         let slot = self.last();
         let last = self.take(slot);
         self.remove(slot);
@@ -90,36 +90,36 @@ impl<V> Leaf<V> {
 
     /// Slots in the order of their addresses: the first `len`.
     #[cold]
-    pub(super) fn far_in_order(&self) -> [u8; WIDTH] {
+    pub(in crate::regions) fn far_in_order(&self) -> [u8; WIDTH] {
         let mut order = core::array::from_fn(|slot| slot as u8);
         order[..self.len()].sort_unstable_by_key(|&slot| self.end(slot.into()));
         order
     }
 
     #[cold]
-    pub(super) fn far_last(&self) -> usize {
+    pub(in crate::regions) fn far_last(&self) -> usize {
         (0..self.len()).max_by_key(|&slot| self.end(slot)).expect("K8: a leaf in use has an entry")
     }
 
     #[cold]
-    pub(super) fn far_low(&self) -> u64 {
+    pub(in crate::regions) fn far_low(&self) -> u64 {
         (0..self.len()).map(|slot| self.start(slot)).min().expect("K8: a leaf in use has an entry")
     }
 
     #[cold]
-    pub(super) fn far_region_at(&self, granule: u64) -> Option<usize> {
+    pub(in crate::regions) fn far_region_at(&self, granule: u64) -> Option<usize> {
         let holds = |&slot: &usize| self.start(slot) <= granule && u128::from(granule) < self.end(slot);
         (0..self.len()).find(holds)
     }
 
     #[cold]
-    pub(super) fn far_gap_at_or_below(&self, granule: u64) -> Option<usize> {
+    pub(in crate::regions) fn far_gap_at_or_below(&self, granule: u64) -> Option<usize> {
         let known = (0..self.len()).filter(|&slot| self.end(slot) <= granule.into());
         known.max_by_key(|&slot| self.end(slot))
     }
 
     #[cold]
-    pub(super) fn far_region_and_before(&self, granule: u64) -> (Option<usize>, Option<usize>) {
+    pub(in crate::regions) fn far_region_and_before(&self, granule: u64) -> (Option<usize>, Option<usize>) {
         let region = (0..self.len()).find(|&slot| self.is_region(slot) && self.start(slot) == granule);
         (region, (0..self.len()).find(|&slot| self.next(slot) == granule.into()))
     }

@@ -21,7 +21,9 @@
 //! be the last entry's: it is kept exactly beside the lanes, as the `tail`. Regions that lie farther apart share far
 //! leaves (`far.rs`).
 
-use super::far::High;
+pub(super) mod far;
+
+use far::High;
 use freehold_units::Align;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
@@ -128,25 +130,25 @@ const _: () = assert!(NO_SLOT == NO_NODE);
 
 impl<V> Leaf<V> {
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::regions) fn len(&self) -> usize {
         self.len as usize
     }
 
     /// The distance of an address from the base, if a region can start there.
     #[inline]
-    pub(super) fn lane_of(&self, granule: u64) -> Option<i32> {
+    pub(in crate::regions) fn lane_of(&self, granule: u64) -> Option<i32> {
         let distance = granule.wrapping_sub(self.base);
         (distance < REACH as u64).then_some(distance as i32)
     }
 
     #[inline]
-    pub(super) fn is_region(&self, slot: usize) -> bool {
+    pub(in crate::regions) fn is_region(&self, slot: usize) -> bool {
         if self.is_far() { self.end(slot) > self.start(slot).into() } else { self.start[slot] < MARKER }
     }
 
     /// The first granule of an entry.
     #[inline]
-    pub(super) fn start(&self, slot: usize) -> u64 {
+    pub(in crate::regions) fn start(&self, slot: usize) -> u64 {
         if self.is_far() {
             return self.far_whole(self.start[slot], 0, slot);
         }
@@ -155,7 +157,7 @@ impl<V> Leaf<V> {
 
     /// One granule past an entry, guard included: where its gap starts.
     #[inline]
-    pub(super) fn end(&self, slot: usize) -> u128 {
+    pub(in crate::regions) fn end(&self, slot: usize) -> u128 {
         if self.is_tail(slot) {
             self.tail_end
         } else if self.is_far() {
@@ -167,13 +169,13 @@ impl<V> Leaf<V> {
 
     /// The same, 0 for 2^64.
     #[inline]
-    pub(super) fn end_wrapping(&self, slot: usize) -> u64 {
+    pub(in crate::regions) fn end_wrapping(&self, slot: usize) -> u64 {
         self.end(slot) as u64
     }
 
     /// Where the gap behind an entry ends: the next entry starts there, or a hole of the layout.
     #[inline]
-    pub(super) fn next(&self, slot: usize) -> u128 {
+    pub(in crate::regions) fn next(&self, slot: usize) -> u128 {
         if self.is_tail(slot) {
             self.tail_next
         } else if self.is_far() {
@@ -185,12 +187,12 @@ impl<V> Leaf<V> {
 
     /// Granules of the gap behind an entry; `u64::MAX` for 2^64.
     #[inline]
-    pub(super) fn gap(&self, slot: usize) -> u64 {
+    pub(in crate::regions) fn gap(&self, slot: usize) -> u64 {
         u64::try_from(self.next(slot) - self.end(slot)).unwrap_or(u64::MAX)
     }
 
     #[inline]
-    pub(super) fn terms(&self, slot: usize) -> Terms {
+    pub(in crate::regions) fn terms(&self, slot: usize) -> Terms {
         Terms { guard_granules: self.guards[slot], align: self.aligns[slot] }
     }
 
@@ -199,32 +201,32 @@ impl<V> Leaf<V> {
     }
 
     #[inline]
-    pub(super) fn value(&self, slot: usize) -> Option<&V> {
+    pub(in crate::regions) fn value(&self, slot: usize) -> Option<&V> {
         self.values[slot].as_ref()
     }
 
-    pub(super) fn value_mut(&mut self, slot: usize) -> Option<&mut V> {
+    pub(in crate::regions) fn value_mut(&mut self, slot: usize) -> Option<&mut V> {
         self.values[slot].as_mut()
     }
 
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+    pub(in crate::regions) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.values.iter_mut().flatten()
     }
 
     /// Whether the entry's end and gap are kept beside the lanes.
     #[inline]
-    pub(super) fn is_tail(&self, slot: usize) -> bool {
+    pub(in crate::regions) fn is_tail(&self, slot: usize) -> bool {
         self.tail as usize == slot
     }
 
     /// The entry whose end and gap are kept beside the lanes, which is the last one.
     #[inline]
-    pub(super) fn tail(&self) -> Option<usize> {
+    pub(in crate::regions) fn tail(&self) -> Option<usize> {
         (self.tail != NO_SLOT).then_some(self.tail as usize)
     }
 
     /// Slots in the order of their addresses: the first `len`.
-    pub(super) fn in_order(&self) -> [u8; WIDTH] {
+    pub(in crate::regions) fn in_order(&self) -> [u8; WIDTH] {
         if self.is_far() {
             return self.far_in_order();
         }
@@ -243,7 +245,7 @@ impl<V> Leaf<V> {
     }
 
     /// The entry with the highest address.
-    pub(super) fn last(&self) -> usize {
+    pub(in crate::regions) fn last(&self) -> usize {
         if self.is_far() {
             return self.far_last();
         }
@@ -252,7 +254,7 @@ impl<V> Leaf<V> {
     }
 
     /// The first granule of the entry with the lowest address.
-    pub(super) fn low(&self) -> u64 {
+    pub(in crate::regions) fn low(&self) -> u64 {
         if self.is_far() {
             return self.far_low();
         }
@@ -261,12 +263,12 @@ impl<V> Leaf<V> {
     }
 
     /// Whether an entry can start there.
-    pub(super) fn reaches(&self, granule: u64) -> bool {
+    pub(in crate::regions) fn reaches(&self, granule: u64) -> bool {
         self.is_far() || (granule >= self.base && self.lane_of(granule).is_some())
     }
 
     /// Sets where an entry ends and its gap ends. Beyond the lanes' reach, it is the last entry.
-    pub(super) fn set_gap(&mut self, slot: usize, end: u128, next: u128) {
+    pub(in crate::regions) fn set_gap(&mut self, slot: usize, end: u128, next: u128) {
         let base = u128::from(self.base);
         debug_assert!(
             end <= next && end >= u128::from(self.start(slot)),
@@ -291,7 +293,7 @@ impl<V> Leaf<V> {
     }
 
     /// Adds an entry. There is a vacant slot, and the entry starts within reach.
-    pub(super) fn push(&mut self, entry: Entry<V>) -> usize {
+    pub(in crate::regions) fn push(&mut self, entry: Entry<V>) -> usize {
         let slot = self.len();
         self.len += 1;
         self.start[slot] = match self.high.as_deref_mut() {
@@ -312,7 +314,7 @@ impl<V> Leaf<V> {
 
     /// Adds a region of which all lies within the lanes' reach at the start of the gap behind `before`, or in it.
     #[inline]
-    pub(super) fn push_within(
+    pub(in crate::regions) fn push_within(
         &mut self,
         before: usize,
         start: i32,
@@ -332,7 +334,7 @@ impl<V> Leaf<V> {
     /// Takes an entry out of a near leaf; the last slot's entry moves to its slot. The gap behind it belongs to nobody
     /// then: the caller gives it to the entry before.
     #[inline]
-    pub(super) fn remove_near(&mut self, slot: usize) -> (Terms, Option<V>) {
+    pub(in crate::regions) fn remove_near(&mut self, slot: usize) -> (Terms, Option<V>) {
         let last = self.len() - 1;
         if self.is_tail(slot) {
             self.tail = NO_SLOT;
@@ -356,7 +358,7 @@ impl<V> Leaf<V> {
     }
 
     /// Moves an entry out of a leaf that is to be filled anew or given back.
-    pub(super) fn take(&mut self, slot: usize) -> Entry<V> {
+    pub(in crate::regions) fn take(&mut self, slot: usize) -> Entry<V> {
         Entry {
             start: self.start(slot),
             end: self.end(slot),
@@ -367,12 +369,12 @@ impl<V> Leaf<V> {
     }
 
     /// A leaf for entries from `low` on, without entry: far if it has high halves.
-    pub(super) fn starting_at(low: u64, high: Option<High>) -> Self {
+    pub(in crate::regions) fn starting_at(low: u64, high: Option<High>) -> Self {
         Self { base: Self::base_for(low), high, ..Self::VACANT }
     }
 
     /// What lanes count from in a leaf for entries from `low` on.
-    pub(super) fn base_for(low: u64) -> u64 {
+    pub(in crate::regions) fn base_for(low: u64) -> u64 {
         low & !(BASE_ALIGN as u64 - 1)
     }
 }

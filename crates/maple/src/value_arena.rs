@@ -1,6 +1,6 @@
-//! The values of a [`RangeMap`](super::RangeMap), beside the tree: each has a number, which is the word that the tree holds.
+//! The values of a [`RangeMap`](crate::RangeMap), beside the tree: each has a number, which is the word that the tree holds.
 //!
-//! Vacant places form a list, linked through the places themselves. Memory is requested in [`reserve`](Slab::reserve) alone:
+//! Vacant places form a list, linked through the places themselves. Memory is requested in [`reserve`](ValueArena::reserve) alone:
 //! what was reserved can be put without failing.
 
 use crate::OutOfMemory;
@@ -20,7 +20,7 @@ const NO_PLACE: u32 = u32::MAX;
 
 /// Values by their numbers.
 #[derive(Debug)]
-pub(crate) struct Slab<V> {
+pub(crate) struct ValueArena<V> {
     places: Vec<Place<V>>,
     /// The first vacant place.
     vacant: u32,
@@ -28,24 +28,24 @@ pub(crate) struct Slab<V> {
     vacant_len: usize,
 }
 
-impl<V> Slab<V> {
-    pub(super) const fn new() -> Self {
+impl<V> ValueArena<V> {
+    pub(crate) const fn new() -> Self {
         Self { places: Vec::new(), vacant: NO_PLACE, vacant_len: 0 }
     }
 
     /// Values in use.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.places.len() - self.vacant_len
     }
 
     /// Bytes of memory held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.places.capacity() * size_of::<Place<V>>()
     }
 
     /// Makes room for so many more values.
     #[inline]
-    pub(super) fn reserve(&mut self, values: usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn reserve(&mut self, values: usize) -> Result<(), OutOfMemory> {
         let most = self.places.capacity().min(NO_PLACE as usize);
         if most - self.len() >= values { Ok(()) } else { self.grow(values) }
     }
@@ -61,7 +61,7 @@ impl<V> Slab<V> {
 
     /// Puts a value in, for which there is room; returns its number.
     #[inline]
-    pub(super) fn put(&mut self, value: V) -> u32 {
+    pub(crate) fn put(&mut self, value: V) -> u32 {
         let number = self.vacant;
         if number == NO_PLACE {
             debug_assert!(self.places.len() < self.places.capacity(), "M8: room for a value is reserved");
@@ -80,7 +80,7 @@ impl<V> Slab<V> {
 
     /// Takes a value out.
     #[inline]
-    pub(super) fn take(&mut self, number: u32) -> V {
+    pub(crate) fn take(&mut self, number: u32) -> V {
         let place = &mut self.places[number as usize];
         match core::mem::replace(place, Place::Vacant(self.vacant)) {
             Place::Value(value) => {
@@ -93,7 +93,7 @@ impl<V> Slab<V> {
     }
 
     #[inline]
-    pub(super) fn get(&self, number: u32) -> &V {
+    pub(crate) fn get(&self, number: u32) -> &V {
         match &self.places[number as usize] {
             Place::Value(value) => value,
             Place::Vacant(_) => unreachable!("M8: a number in the tree has a value"),
@@ -101,7 +101,7 @@ impl<V> Slab<V> {
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, number: u32) -> &mut V {
+    pub(crate) fn get_mut(&mut self, number: u32) -> &mut V {
         match &mut self.places[number as usize] {
             Place::Value(value) => value,
             Place::Vacant(_) => unreachable!("M8: a number in the tree has a value"),
@@ -109,23 +109,23 @@ impl<V> Slab<V> {
     }
 
     /// Whether a number has a value.
-    pub(super) fn has(&self, number: u32) -> bool {
+    pub(crate) fn has(&self, number: u32) -> bool {
         matches!(self.places.get(number as usize), Some(Place::Value(_)))
     }
 
     /// All places, for mutable references to several values at once.
-    pub(super) fn places_mut(&mut self) -> &mut [Place<V>] {
+    pub(crate) fn places_mut(&mut self) -> &mut [Place<V>] {
         &mut self.places
     }
 
     /// Drops all values, and keeps the memory.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         (self.vacant, self.vacant_len) = (NO_PLACE, 0);
         self.places.clear();
     }
 
     /// The same values under the same numbers.
-    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory>
+    pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory>
     where
         V: Clone,
     {
