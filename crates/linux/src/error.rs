@@ -1,7 +1,7 @@
 //! The kernel's error codes, as far as its trees give them.
 
 use freehold_maple::{AllocError, InsertError, OutOfMemory, StoreError};
-use freehold_units::{Rejected, error_messages};
+use freehold_units::error_messages;
 
 /// Why a call was refused. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +80,4 @@ impl From<AllocError> for Error {
             _ => Self::Invalid,
         }
     }
-}
-
-/// What a map of the adapter refused, in the adapter's words.
-pub(crate) fn rejected<E, C: Into<Error>>(
-    refused: Rejected<Option<E>, C>,
-) -> Rejected<crate::maple::Item<E>, Error> {
-    Rejected { value: refused.value.into(), cause: refused.cause.into() }
 }

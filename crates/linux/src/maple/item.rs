@@ -1,5 +1,8 @@
 //! What a slot of the kernel's tree can hold.
 
+use crate::Error;
+use freehold_units::Rejected;
+
 /// What the kernel's calls take and give: a pointer of its words is one of these three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Item<T> {
@@ -52,4 +55,9 @@ impl<T> From<Option<T>> for Item<T> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Zero, Self::Entry)
     }
+}
+
+/// What a map of the adapter refused, in the adapter's words.
+pub(super) fn rejected<E, C: Into<Error>>(refused: Rejected<Option<E>, C>) -> Rejected<Item<E>, Error> {
+    Rejected { value: refused.value.into(), cause: refused.cause.into() }
 }

@@ -3,10 +3,10 @@
 //! After a store the cursor is on what is there: the range stored, or the whole gap.
 
 use super::cursor::Way;
+use super::item::rejected;
 use super::tree::{Stored, Tree, null_rejected};
 use super::{Item, MaState, State};
 use crate::Error;
-use crate::error::rejected;
 use freehold_maple::NonNullValue;
 use freehold_maple::{Facts, Plan, RemovalPlan};
 use freehold_units::{Rejected, Span};

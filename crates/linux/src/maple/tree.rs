@@ -1,8 +1,8 @@
 //! The tree with the kernel's normal calls: one answers, takes no cursor and leaves none.
 
 use super::Item;
+use super::item::rejected;
 use crate::Error;
-use crate::error::rejected;
 use freehold_maple::Nodes;
 use freehold_maple::NonNullValue;
 use freehold_maple::WordMap;

@@ -1,6 +1,7 @@
 //! The family of address-range allocators: operations, answers, engines, files.
 
 mod anchors;
+mod column;
 mod digest;
 mod driver;
 mod events;
@@ -12,10 +13,11 @@ mod tests;
 mod vectors;
 
 pub use anchors::{AnchorRow, Anchors};
+pub use column::Column;
 pub use digest::{Digest, FreeDigest, GapDigest};
 pub use driver::{Driver, Engine};
 pub use events::{Event, EventKind, Events};
 pub use op::{Answer, Op};
 pub use replay::{Recording, Skipped};
 pub use talk::{Talk, TalkNode, TalkOp, TalkStep};
-pub use vectors::{Column, Expected, ExpectedAlloc, ExpectedFree, Record, VectorFormat, Vectors};
+pub use vectors::{Expected, ExpectedAlloc, ExpectedFree, Record, VectorFormat, Vectors};

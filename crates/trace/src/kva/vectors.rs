@@ -1,23 +1,11 @@
 //! Recorded answers of the kernel's engine and of oracles, `kva-vectors 1`: operations with one expected
 //! answer per column, and digests of each column's state. Numbers in files are units; here they are bytes.
 
-use super::{Digest, Op};
-use crate::named::named;
+use super::{Column, Digest, Op};
 use crate::{Fields, Format, Lines, Reader, TraceError};
 use freehold_units::{Align, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-named! {
-    /// Whose answers a column holds.
-    Column {
-        Linux "k" "The Linux 6.12 free-tree engine."
-        Lowest "l" "The exact lowest address."
-        Highest "h" "The exact highest address."
-        BestFit "b" "The smallest block that fits."
-        Gap "g" "The gap allocator of Linux <= 5.1."
-    }
-}
 
 /// What a column's engine answered.
 #[derive(Clone, Debug, PartialEq, Eq)]

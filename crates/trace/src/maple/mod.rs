@@ -5,7 +5,6 @@ mod answer;
 mod digest;
 mod driver;
 mod engine;
-mod example_line;
 mod examples;
 mod grammar;
 mod op;

@@ -1,11 +1,13 @@
 //! Worked examples of how many nodes a store asks for, `prealloc_examples.txt`: the path to each end of the
 //! range, the leaf's slots, the store and the outcome.
 
+mod line;
+
 use super::StoreType;
-use super::example_line::{Draft, line};
 use crate::named::named;
 use crate::{Format, Lines, Reader, TraceError};
 use freehold_units::Span;
+use line::{Draft, line};
 
 named! {
     /// What a node is.
