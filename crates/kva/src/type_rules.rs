@@ -99,5 +99,5 @@ let space = SharedSpace::<u8>::new(all, Align::PAGE, Placement::Lowest).unwrap()
 let pool = PooledSpace::for_memory(all, Align::PAGE).unwrap();",
         "let it = space.read(); drop(it); drop(space);" => "let it = space.read(); drop(space); drop(it);",
         "let it = space.snapshot().unwrap(); drop(it); drop(space);" => "let it = space.snapshot().unwrap(); drop(space); drop(it);",
-        "let it = pool.take_warm(1).unwrap(); drop(it); drop(pool);" => "let it = pool.take_warm(1).unwrap(); drop(pool); drop(it);";
+        "let it = pool.take_resident(1).unwrap(); drop(it); drop(pool);" => "let it = pool.take_resident(1).unwrap(); drop(pool); drop(it);";
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 #![allow(unsafe_code, reason = "processes are made and limited")]
 
-use freehold_percpu::heap::{HeapError, PerCpuHeap, Rung};
+use freehold_percpu::heap::{AddMode, HeapError, PerCpuHeap};
 use freehold_percpu::{Counter, Gauge, Histogram};
 use std::process::Command;
 
@@ -32,9 +32,9 @@ fn without_sequences_a_lower_rung_is_taken() {
 #[ignore = "run by another test, in a process without restartable sequences"]
 fn counts_on_the_third_rung() {
     let heap = PerCpuHeap::global().unwrap();
-    assert_eq!(heap.rung(), Rung::Sticky, "and says so: {}", heap.rung());
-    let refused = PerCpuHeap::builder().rung(Rung::Sequence).build().unwrap_err();
-    assert!(matches!(refused, HeapError::Rung { .. }), "{refused}");
+    assert_eq!(heap.add_mode(), AddMode::Sticky, "and says so: {}", heap.add_mode());
+    let refused = PerCpuHeap::builder().add_mode(AddMode::Sequence).build().unwrap_err();
+    assert!(matches!(refused, HeapError::AddMode { .. }), "{refused}");
     std::thread::scope(|scope| {
         (0..4).for_each(|_| drop(scope.spawn(|| (0..10_000).for_each(|_| HITS.add(1)))));
     });

@@ -1,10 +1,10 @@
-//! Exact sums over 10^8 adds for each rung, by more threads than CPUs, while signals interrupt them and they are moved from
+//! Exact sums over 10^8 adds for each mode, by more threads than CPUs, while signals interrupt them and they are moved from
 //! CPU to CPU; approximate reads stay within their bound meanwhile.
 #![cfg(all(feature = "std", target_os = "linux"))]
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 #![allow(unsafe_code, reason = "signals are sent and threads moved")]
 
-use freehold_percpu::heap::{Index, PerCpuHeap, Rung};
+use freehold_percpu::heap::{AddMode, Index, PerCpuHeap};
 use freehold_percpu::{ApproxCounter, Counter, Histogram};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::SeqCst};
@@ -61,15 +61,15 @@ struct Progress {
 fn sums_are_exact_in_a_storm() {
     install_handler();
     let builder = PerCpuHeap::builder().capacity(1 << 18);
-    for (rung, index) in [
-        (Rung::Sequence, Index::CpuId),
-        (Rung::Sequence, Index::MmCid),
-        (Rung::Indexed, Index::CpuId),
-        (Rung::Sticky, Index::CpuId),
+    for (mode, index) in [
+        (AddMode::Sequence, Index::CpuId),
+        (AddMode::Sequence, Index::MmCid),
+        (AddMode::Indexed, Index::CpuId),
+        (AddMode::Sticky, Index::CpuId),
     ] {
-        match builder.rung(rung).index(index).build() {
+        match builder.add_mode(mode).index(index).build() {
             Ok(heap) => in_a_storm(heap.leak()),
-            Err(absent) => eprintln!("not run: {rung} by {index:?}: {absent}"),
+            Err(absent) => eprintln!("not run: {mode} by {index:?}: {absent}"),
         }
     }
 }
@@ -131,17 +131,17 @@ fn in_a_storm(heap: &'static PerCpuHeap) {
         }
         workers.into_iter().for_each(|(worker, _)| worker.join().unwrap());
         done.store(true, SeqCst);
-        eprintln!("{}: {} approximate reads", heap.rung(), reader.join().unwrap());
+        eprintln!("{}: {} approximate reads", heap.add_mode(), reader.join().unwrap());
     });
     let all = u64::from(threads);
     let sum = |of: &dyn Fn(u64) -> u64| all * (0..each).map(of).sum::<u64>();
-    assert_eq!(counter.get(), sum(&|add| add & 3), "{}", heap.rung());
+    assert_eq!(counter.get(), sum(&|add| add & 3), "{}", heap.add_mode());
     assert_eq!(approx.get(), sum(&|add| if add % EACH_RECORD == 0 { add & 127 } else { 0 }));
     let seen = histogram.snapshot();
     assert_eq!(seen.count(), all * each.div_ceil(EACH_RECORD));
     assert_eq!(seen.sum(), sum(&|add| if add % EACH_RECORD == 0 { add } else { 0 }));
     let handled = interrupted.handled.load(SeqCst);
-    eprintln!("{}: {handled} signals", heap.rung());
+    eprintln!("{}: {handled} signals", heap.add_mode());
     assert_eq!(interrupted.counter.get(), handled);
     assert!(handled > 100, "{handled} signals are no storm");
 }

@@ -3,7 +3,7 @@
 use crate::mapping::Pages;
 use crate::scrub::Scrub;
 use crate::zone::Held;
-use freehold_kva::pooled::SlabName;
+use freehold_kva::pooled::SlabRef;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -17,12 +17,12 @@ pub struct Block<'a> {
     shared: &'a Scrub,
     pages: Pages,
     /// The slab that it is a slot of; `None` of an extent.
-    slab: Option<SlabName>,
+    slab: Option<SlabRef>,
 }
 
 impl<'a> Block<'a> {
     #[inline]
-    pub(crate) fn new(shared: &'a Scrub, pages: Pages, slab: Option<SlabName>) -> Self {
+    pub(crate) fn new(shared: &'a Scrub, pages: Pages, slab: Option<SlabRef>) -> Self {
         Self { shared, pages, slab }
     }
 
@@ -66,7 +66,7 @@ impl Drop for Block<'_> {
 /// Takes back a block that the fast path did not, or an extent.
 #[cold]
 #[inline(never)]
-fn take_back(shared: &Scrub, pages: Pages, slab: Option<SlabName>) {
+fn take_back(shared: &Scrub, pages: Pages, slab: Option<SlabRef>) {
     let (zone, position) = (shared.zones().blocks(), pages.start().addr().get() as u64);
     let span = zone.space.locate(position).expect("V1: what is held is found");
     let slot_bytes = span.size_saturating();

@@ -36,7 +36,7 @@ impl<'a> Block<'a> {
     #[must_use]
     pub unsafe fn from_raw(vm: &'a VirtualMemory, bytes: NonNull<[u8]>) -> Self {
         let start = bytes.cast::<u8>();
-        let slab = vm.shared.zones().blocks().space.slab_name(start.addr().get() as u64);
+        let slab = vm.shared.zones().blocks().space.slab_ref(start.addr().get() as u64);
         // SAFETY: the bytes are a block's, and nobody else has it, as the caller says.
         Self::new(&vm.shared, unsafe { Pages::new(start, bytes.len()) }, slab)
     }

@@ -150,7 +150,7 @@ fn warm_memory_stays_under_the_threshold_and_a_batch() {
             held.drain(..(random >> 50) as usize % 40);
         }
         let stats = vm.stats();
-        let resident: u64 = stats.zones.iter().map(|zone| zone.space.warm_bytes).sum();
+        let resident: u64 = stats.zones.iter().map(|zone| zone.space.resident_bytes).sum();
         assert!(resident <= most && stats.residency.resident_bytes <= most, "{resident} {stats:?}");
     }
     assert!(vm.stats().residency.purges > 0);

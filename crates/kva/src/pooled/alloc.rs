@@ -3,7 +3,7 @@
 use super::class::{Class, LIST_AT};
 use super::core::Core;
 use super::slab::{Layout, Slab};
-use super::word::SlabName;
+use super::word::SlabRef;
 use super::{Memory, PooledSpace};
 use crate::atomic::{MutexGuard, Ordering};
 use crate::{AllocError, Request};
@@ -39,23 +39,23 @@ impl PooledSpace {
         }
     }
 
-    /// A warm slot, if the shard's current slab has one: the fast path. `None` is not a refusal: call
+    /// A resident slot, if the shard's current slab has one: the fast path. `None` is not a refusal: call
     /// [`PooledSpace::alloc_memory`].
     ///
     /// Cost: constant: at most one exchange of an atomic word, two if a purge was quicker.
     #[inline]
     #[must_use]
-    pub fn alloc_warm(&self, size_bytes: u64) -> Option<(Span, SlabName)> {
-        let class = self.class_of(size_bytes).ok()?.filter(|_| self.tracks_warm)?;
+    pub fn alloc_resident(&self, size_bytes: u64) -> Option<(Span, SlabRef)> {
+        let class = self.class_of(size_bytes).ok()?.filter(|_| self.tracks_residency)?;
         let name = self.shards.here().pool(class).current()?;
-        let (span, is_warm) = self.records.at(name.id()).try_claim(name.generation(), true)?;
-        if is_warm { Some((span, name)) } else { self.not_warm(span.first()) }
+        let (span, is_resident) = self.records.at(name.id()).try_claim(name.generation(), true)?;
+        if is_resident { Some((span, name)) } else { self.not_resident(span.first()) }
     }
 
     /// Frees a slot that a purge was quicker with.
     #[cold]
-    fn not_warm(&self, first: u64) -> Option<(Span, SlabName)> {
-        self.free_cold(first).expect("S2: who claims a slot holds it");
+    fn not_resident(&self, first: u64) -> Option<(Span, SlabRef)> {
+        self.free_decommitted(first).expect("S2: who claims a slot holds it");
         None
     }
 
@@ -132,8 +132,8 @@ impl PooledSpace {
         let name = self.shards.here().pool(class).current();
         if let Some(name) = name {
             let slab = self.records.at(name.id());
-            if let Some((span, is_warm)) = slab.try_claim(name.generation(), self.tracks_warm) {
-                return Ok(Memory { span, is_warm, slab: Some(name) });
+            if let Some((span, is_resident)) = slab.try_claim(name.generation(), self.tracks_residency) {
+                return Ok(Memory { span, is_resident, slab: Some(name) });
             }
         }
         self.alloc_with(class, size_bytes, name)
@@ -141,12 +141,7 @@ impl PooledSpace {
 
     /// Slow path: retries that slab, then refills the shard.
     #[inline(never)]
-    fn alloc_with(
-        &self,
-        class: Class,
-        size_bytes: u64,
-        name: Option<SlabName>,
-    ) -> Result<Memory, AllocError> {
+    fn alloc_with(&self, class: Class, size_bytes: u64, name: Option<SlabRef>) -> Result<Memory, AllocError> {
         match name.and_then(|name| self.claim(name)) {
             Some(memory) => Ok(memory),
             None => self.refill(class, size_bytes),
@@ -154,14 +149,14 @@ impl PooledSpace {
     }
 
     /// A slot of a slab of that class, if it is there and has one.
-    fn claim(&self, name: SlabName) -> Option<Memory> {
+    fn claim(&self, name: SlabRef) -> Option<Memory> {
         let slab = self.records.at(name.id());
         let mut retries = 0;
-        let slot = slab.claim(name.generation(), self.tracks_warm, &mut retries);
+        let slot = slab.claim(name.generation(), self.tracks_residency, &mut retries);
         if retries != 0 {
             self.shards.here().count_retries(retries);
         }
-        slot.map(|(span, is_warm)| Memory { span, is_warm, slab: Some(name) })
+        slot.map(|(span, is_resident)| Memory { span, is_resident, slab: Some(name) })
     }
 
     /// A slot of another slab, which becomes the current one.
@@ -189,7 +184,7 @@ impl PooledSpace {
         let pop = || self.shards.here_first().find_map(|shard| shard.pool(class).list.pop(&self.records));
         // Others may have taken the slots of a slab in a list.
         while let Some(id) = pop() {
-            let name = SlabName::new(self.records.at(id).word().generation(), id);
+            let name = SlabRef::new(self.records.at(id).word().generation(), id);
             let memory = self.claim(name);
             self.make_current(class, name);
             if memory.is_some() {
@@ -206,16 +201,16 @@ impl PooledSpace {
     }
 
     /// The slabs of a class that have a free slot, whoever has them.
-    pub(super) fn with_free_slots(&self, class: Class) -> impl Iterator<Item = (SlabName, &Slab)> {
+    pub(super) fn with_free_slots(&self, class: Class) -> impl Iterator<Item = (SlabRef, &Slab)> {
         self.records.all().filter_map(move |(id, slab)| {
             let word = slab.word();
             // What is read of the record is of the generation that is claimed of, or nothing is claimed.
             let is_usable = word.is_live() && word.free() != 0 && slab.layout().class == Some(class);
-            is_usable.then(|| (SlabName::new(word.generation(), id), slab))
+            is_usable.then(|| (SlabRef::new(word.generation(), id), slab))
         })
     }
 
-    fn make_current(&self, class: Class, name: SlabName) {
+    fn make_current(&self, class: Class, name: SlabRef) {
         if let Some(before) = self.shards.here().pool(class).exchange(Some(name)) {
             self.put_aside(before.id());
         }
@@ -231,13 +226,13 @@ impl PooledSpace {
         }
     }
 
-    fn make_slab(&self, core: &mut Core, class: Class) -> Result<(SlabName, Memory), AllocError> {
+    fn make_slab(&self, core: &mut Core, class: Class) -> Result<(SlabRef, Memory), AllocError> {
         let slot_bytes = self.slot_bytes(class);
         let size_bytes = slot_bytes.checked_mul(class.slots().into()).ok_or(AllocError::SizeOverflow)?;
         let request = Request::new(size_bytes);
         let (name, layout) =
             self.make(core, &request, |base| Layout { base, slot_bytes, class: Some(class) })?;
-        Ok((name, Memory { span: layout.slot(0), is_warm: false, slab: Some(name) }))
+        Ok((name, Memory { span: layout.slot(0), is_resident: false, slab: Some(name) }))
     }
 
     /// Where the core has no room for a slab: any free slot of the class; a slab in the place of slabs without a block; an
@@ -290,7 +285,7 @@ impl PooledSpace {
         let slot_bytes = request.size_bytes;
         let cells = self.in_cells(request)?;
         let (_, layout) = self.make(core, &cells, |base| Layout { base, slot_bytes, class: None })?;
-        Ok(Memory { span: layout.slot(0), is_warm: false, slab: None })
+        Ok(Memory { span: layout.slot(0), is_resident: false, slab: None })
     }
 
     /// The request for whole cells that hold a region and its guard, and keep them within the window.
@@ -326,7 +321,7 @@ impl PooledSpace {
         for shard in self.shards.here_first() {
             for class in Class::all() {
                 let pool = shard.pool(class);
-                let current = pool.exchange(None).map(SlabName::id);
+                let current = pool.exchange(None).map(SlabRef::id);
                 for id in pool.list.take_all(&self.records).chain(current) {
                     match self.retire(core, id) {
                         Some(region) => bytes = bytes.saturating_add(region.size_saturating()),
@@ -342,7 +337,7 @@ impl PooledSpace {
     }
 
     /// Gives slabs without a block back to the core, as allocations do that find no room. Returns how many bytes of
-    /// addresses they had. Slabs with warm slots stay.
+    /// addresses they had. Slabs with resident slots stay.
     ///
     /// Cost: the core's lock, a look at each slab in the lists of the shards, and O(log n) for each that goes back.
     pub fn trim(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::PooledSpace;
 use super::slab::{Layout, Slab};
-use super::word::SlabName;
+use super::word::SlabRef;
 use crate::atomic::{MutexGuard, Ordering};
 use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement, Request};
 use freehold_sys::fork::{Held, hold};
@@ -87,7 +87,7 @@ impl PooledSpace {
         core: &mut Core,
         request: &Request,
         layout: impl FnOnce(u64) -> Layout,
-    ) -> Result<(SlabName, Layout), AllocError> {
+    ) -> Result<(SlabRef, Layout), AllocError> {
         let id = core.spare_id(self)?;
         let region = core.space.alloc(request, id)?;
         if let Err(error) = self.map.reserve(region) {
@@ -97,9 +97,9 @@ impl PooledSpace {
         core.take_id();
         let (slab, layout) = (self.records.at(id), layout(region.first()));
         slab.prepare(layout);
-        let name = SlabName::new(slab.next_generation(), id);
+        let name = SlabRef::new(slab.next_generation(), id);
         self.map.set(region, Some(name));
-        slab.publish(self.tracks_warm);
+        slab.publish(self.tracks_residency);
         Ok((name, layout))
     }
 

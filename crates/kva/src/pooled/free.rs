@@ -3,7 +3,7 @@
 use super::PooledSpace;
 use super::core::ASIDE;
 use super::slab::Freed;
-use super::word::SlabName;
+use super::word::SlabRef;
 use crate::FreeError;
 use crate::atomic::Ordering;
 use freehold_units::Span;
@@ -26,7 +26,7 @@ impl PooledSpace {
         if let Some(span) = name.and_then(|name| self.try_free(first, name)) {
             return Ok(span);
         }
-        self.free_named(name, first, !self.tracks_warm)
+        self.free_named(name, first, !self.tracks_residency)
     }
 
     /// As [`PooledSpace::free`], of a block that was handed out as a slot of that slab: [`Memory::slab`](super::Memory::slab). A
@@ -38,21 +38,21 @@ impl PooledSpace {
     /// # Cost
     /// That of `free`, but for the page map.
     #[inline]
-    pub fn free_slot(&self, first: u64, slab: SlabName) -> Result<Span, FreeError> {
+    pub fn free_slot(&self, first: u64, slab: SlabRef) -> Result<Span, FreeError> {
         match self.try_free(first, slab) {
             Some(span) => Ok(span),
-            None => self.free_named(self.map.name_at(first), first, !self.tracks_warm),
+            None => self.free_named(self.map.name_at(first), first, !self.tracks_residency),
         }
     }
 
     /// One attempt in the usual case; `None` says nothing. The name may be any.
     #[inline]
-    fn try_free(&self, first: u64, name: SlabName) -> Option<Span> {
+    fn try_free(&self, first: u64, name: SlabRef) -> Option<Span> {
         let slab = self.records.get(name.id())?;
         slab.try_free(name.generation(), first, self.list_at.load(Ordering::Relaxed))
     }
 
-    /// Frees a block whose pages its holder has given back to the system: it is cold, and an extent's addresses go back
+    /// Frees a block whose pages its holder has given back to the system: it is decommitted, and an extent's addresses go back
     /// to the core at once.
     ///
     /// Only who holds the block may call this: said by another, what is not zero would pass for zero.
@@ -61,20 +61,20 @@ impl PooledSpace {
     ///
     /// # Errors
     /// As [`PooledSpace::free`]; nothing was changed.
-    pub fn free_cold(&self, first: u64) -> Result<Span, FreeError> {
+    pub fn free_decommitted(&self, first: u64) -> Result<Span, FreeError> {
         let name = self.map.name_at(first);
         let held = self.locate(first).filter(|span| span.first() == first);
-        if self.tracks_warm
+        if self.tracks_residency
             && let (Some(name), Some(_)) = (name, held)
         {
-            self.records.at(name.id()).cool(first);
+            self.records.at(name.id()).mark_decommitted(first);
         }
         self.free_named(name, first, true)
     }
 
-    /// Frees in every case. A `cold` block has no pages.
+    /// Frees in every case. A `decommitted` block has no pages.
     #[inline(never)]
-    fn free_named(&self, name: Option<SlabName>, first: u64, cold: bool) -> Result<Span, FreeError> {
+    fn free_named(&self, name: Option<SlabRef>, first: u64, decommitted: bool) -> Result<Span, FreeError> {
         let Some(name) = name else { return Err(self.why_not(first)) };
         let mut retries = 0;
         let list_at = self.list_at.load(Ordering::Relaxed);
@@ -85,7 +85,7 @@ impl PooledSpace {
         match freed {
             Freed::Done { span, owned: false, .. } => Ok(span),
             Freed::Done { span, is_extent, .. } => {
-                self.keep(name.id(), is_extent, cold);
+                self.keep(name.id(), is_extent, decommitted);
                 Ok(span)
             }
             Freed::AlreadyFree { block } => Err(FreeError::AlreadyFree { address: first, block }),
@@ -96,15 +96,15 @@ impl PooledSpace {
 
     /// What becomes of a slab that has enough free slots, and of a free extent.
     #[cold]
-    fn keep(&self, id: u32, is_extent: bool, cold: bool) {
+    fn keep(&self, id: u32, is_extent: bool, decommitted: bool) {
         if !is_extent {
             self.put_aside(id);
-        } else if cold {
+        } else if decommitted {
             self.retire_extent(id);
         }
     }
 
-    /// Gives a free cold extent back to the core. The caller owns it.
+    /// Gives a free decommitted extent back to the core. The caller owns it.
     pub(super) fn retire_extent(&self, id: u32) {
         let retired = self.retire(&mut self.lock(), id);
         debug_assert!(retired.is_some(), "S4: who frees an extent is alone in retiring it");

@@ -13,7 +13,7 @@
 //! S1: a cell names at most one live slab or extent, itself or by its top: the one whose region of the core has it. Cells
 //! are written under the core's lock alone.
 
-use super::word::SlabName;
+use super::word::SlabRef;
 use crate::OutOfMemory;
 use crate::atomic::{AtomicU64, Ordering};
 use freehold_units::Span;
@@ -78,7 +78,7 @@ impl PageMap {
 
     /// What has the cell of `address`. None if nothing has, or the address is not of the map.
     #[inline]
-    pub(super) fn name_at(&self, address: u64) -> Option<SlabName> {
+    pub(super) fn name_at(&self, address: u64) -> Option<SlabRef> {
         // Below the first, it is beyond all tops.
         let cell = address.wrapping_sub(self.first) >> self.cell_shift;
         let top = self.tops.get((cell / CELLS) as usize)?;
@@ -87,12 +87,12 @@ impl PageMap {
             Some(cells) => cells[(cell % CELLS) as usize].load(Ordering::Acquire),
             None => 0,
         };
-        SlabName::from_bits(if name == 0 { top.cover.load(Ordering::Acquire) } else { name })
+        SlabRef::from_bits(if name == 0 { top.cover.load(Ordering::Acquire) } else { name })
     }
 
     /// Whether every cell of a span has that name. A top without cells is looked at once.
-    pub(super) fn all_have(&self, span: Span, name: SlabName) -> bool {
-        let bits = SlabName::to_bits(Some(name));
+    pub(super) fn all_have(&self, span: Span, name: SlabRef) -> bool {
+        let bits = SlabRef::to_bits(Some(name));
         self.parts(span).all(|part| {
             // Acquire: as in `name_at`.
             let cover = part.top.cover.load(Ordering::Acquire);
@@ -129,8 +129,8 @@ impl PageMap {
     }
 
     /// Writes a name, or none, to all cells of a span that was reserved.
-    pub(super) fn set(&self, span: Span, name: Option<SlabName>) {
-        let bits = SlabName::to_bits(name);
+    pub(super) fn set(&self, span: Span, name: Option<SlabRef>) {
+        let bits = SlabRef::to_bits(name);
         for part in self.parts(span) {
             if part.is_whole() {
                 part.top.cover.store(bits, Ordering::Release);
@@ -144,10 +144,10 @@ impl PageMap {
     }
 
     /// The first address of each cell that has a name, with the name.
-    pub(super) fn named(&self) -> impl Iterator<Item = (u64, SlabName)> {
+    pub(super) fn named(&self) -> impl Iterator<Item = (u64, SlabRef)> {
         let address = |cell: u64| self.first + (cell << self.cell_shift);
         (0..).zip(&self.tops).flat_map(move |(at, top)| {
-            let name = |cell: &AtomicU64| SlabName::from_bits(cell.load(Ordering::Acquire));
+            let name = |cell: &AtomicU64| SlabRef::from_bits(cell.load(Ordering::Acquire));
             let cells = top.cells.get().into_iter().flat_map(|cells| cells.iter());
             let own = (at * CELLS..).zip(cells.map(name));
             let cover = std::iter::once((at * CELLS, name(&top.cover)));
@@ -173,7 +173,7 @@ mod tests {
     fn names_are_where_they_were_written() {
         let first = u64::MAX - 5 * TOP + 1;
         let map = PageMap::new(Span::new(first, u64::MAX).unwrap(), 16).unwrap();
-        let name = SlabName::new(1, 7);
+        let name = SlabRef::new(1, 7);
         // Ends within tops on both sides, and covers one; one that is all of a top; one cell, the last there is.
         for (offset, size) in [(TOP - CELL, TOP + 2 * CELL), (2 * TOP, TOP), (5 * TOP - CELL, CELL)] {
             let span = Span::from_size(first + offset, size).unwrap();
@@ -184,7 +184,7 @@ mod tests {
                 assert_eq!(map.name_at(cell), within.then_some(name), "{cell:#x} {span}");
                 assert_eq!(map.name_at(cell + (CELL - 1)), map.name_at(cell));
             }
-            assert!(map.all_have(span, name) && !map.all_have(span, SlabName::new(2, 7)), "{span}");
+            assert!(map.all_have(span, name) && !map.all_have(span, SlabRef::new(2, 7)), "{span}");
             let longer = Span::new(span.first() - CELL, span.last()).unwrap();
             assert!(!map.all_have(longer, name), "{longer}");
             let tops = size / TOP;

@@ -4,7 +4,7 @@
 //!   shard of CPU 0      current slab of each class, lists of others          alloc: one exchange clears a bit
 //!   shard of CPU 1      ...
 //!                            |
-//!   records             | generation, free bits | warm bits | base |  ...    up to 32 slots of one size in each slab
+//!   records             | generation, free bits | resident bits | base |  ...    up to 32 slots of one size in each slab
 //!                            |
 //!   page map            address -> the record that has it                    free: one exchange sets the bit
 //!                            |
@@ -15,13 +15,13 @@
 //! region of the core. A free slot stays with its slab; a slab goes back to the core once all its slots are free and there is
 //! need, or [`PooledSpace::trim`] is called.
 //!
-//! Behind a space [for memory](PooledSpace::for_memory) there are pages. There a free slot is warm until it was purged: free
-//! memory that is handed out again as it is. [`PooledSpace::take_warm`] hands warm slots to who gives their pages back to the
-//! system, which needs no lock. A holder that decommitted its block's pages frees it cold.
+//! Behind a space [for memory](PooledSpace::for_memory) there are pages. There a free slot is resident until it was purged: free
+//! memory that is handed out again as it is. [`PooledSpace::take_resident`] hands resident slots to who gives their pages back to the
+//! system, which needs no lock. A holder that decommitted its block's pages frees it decommitted.
 //!
 //! # Invariants
 //! S1: a cell of the page map names at most one live slab or extent. S2: a set free bit means that nobody holds the slot.
-//! S3: free and not warm means no resident pages. S4: a slab is retired by one exchange of its word, after which
+//! S3: free and not resident means no resident pages. S4: a slab is retired by one exchange of its word, after which
 //! nothing is done to its generation. S5: a slab that has an owner is a shard's current one or in one list; no lock is
 //! held over a system call for memory, or a `Drop`.
 //!
@@ -59,7 +59,7 @@ use std::fmt;
 
 pub use purge::Batch;
 pub use stats::Stats;
-pub use word::SlabName;
+pub use word::SlabRef;
 
 /// A block with what is known of the memory behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +68,9 @@ pub struct Memory {
     /// Its addresses.
     pub span: Span,
     /// Whether it may have resident pages, with what its last holder left in them.
-    pub is_warm: bool,
+    pub is_resident: bool,
     /// The slab that it is a slot of. `None` of an extent, whose addresses are not handed out again before they were purged.
-    pub slab: Option<SlabName>,
+    pub slab: Option<SlabRef>,
 }
 
 /// Granules of a cell of the page map: where slabs and extents start and end.
@@ -104,8 +104,8 @@ pub struct PooledSpace {
     /// Of a granule.
     shift: u32,
     cell: Align,
-    /// Whether free slots are warm until they were purged.
-    tracks_warm: bool,
+    /// Whether free slots are resident until they were purged.
+    tracks_residency: bool,
     /// Free slots at which a slab without owner is put into a list: fewer once the core has no room.
     list_at: AtomicU32,
     map: map::PageMap,
@@ -129,8 +129,8 @@ impl PooledSpace {
         Self::with(span, granule, false)
     }
 
-    /// A space of addresses with memory behind them: what was freed is warm until [`PooledSpace::give_back`] says that its pages
-    /// are gone. Extents wait for that before their addresses are used again, and slabs with warm slots stay slabs. So on
+    /// A space of addresses with memory behind them: what was freed is resident until [`PooledSpace::give_back`] says that its pages
+    /// are gone. Extents wait for that before their addresses are used again, and slabs with resident slots stay slabs. So on
     /// [`NoSpace`](crate::AllocError::NoSpace) a caller purges everything and asks again.
     ///
     /// Cost: as [`PooledSpace::new`].
@@ -141,7 +141,7 @@ impl PooledSpace {
         Self::with(span, granule, true)
     }
 
-    fn with(span: Span, granule: Align, tracks_warm: bool) -> Result<Self, LayoutError> {
+    fn with(span: Span, granule: Align, tracks_residency: bool) -> Result<Self, LayoutError> {
         let cell = granule.bytes().checked_mul(CELL_GRANULES).and_then(Align::new);
         let cell = cell.ok_or(LayoutError::NotGranular { span, granule })?;
         let cell_shift = cell.bytes().trailing_zeros();
@@ -155,7 +155,7 @@ impl PooledSpace {
             granule,
             shift: granule.bytes().trailing_zeros(),
             cell,
-            tracks_warm,
+            tracks_residency,
             list_at: AtomicU32::new(class::LIST_AT),
             map: map::PageMap::new(span, cell_shift)?,
             records: records::Records::new(),

@@ -1,9 +1,9 @@
-//! Warm slots: what is free and may have resident pages, handed out to be purged.
+//! Resident slots: what is free and may have resident pages, handed out to be purged.
 //!
 //! ```text
-//!   take_warm ----------> the caller gives pages back ----------> give_back
-//!   claims the slots,     any system call, no lock held           free and cold; a cold extent goes to the core
-//!   as an alloc would                                             (a batch that is dropped: free and warm as before)
+//!   take_resident ----------> the caller gives pages back ----------> give_back
+//!   claims the slots,     any system call, no lock held           free and decommitted; a decommitted extent goes to the core
+//!   as an alloc would                                             (a batch that is dropped: free and resident as before)
 //! ```
 
 use super::PooledSpace;
@@ -18,7 +18,7 @@ use std::vec::Vec;
 /// Free memory that a purge holds: nobody is given it until the batch comes back.
 ///
 /// [`PooledSpace::give_back`] says that its pages are gone. If it is dropped instead, as when a system call failed, its
-/// slots are free and warm as they were. A forgotten batch (`mem::forget`) leaks its slots: their addresses are not handed out
+/// slots are free and resident as they were. A forgotten batch (`mem::forget`) leaks its slots: their addresses are not handed out
 /// again.
 #[must_use = "a batch that is dropped was not purged"]
 pub struct Batch<'a> {
@@ -95,18 +95,18 @@ fn runs(mut bits: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl PooledSpace {
-    /// Phase 1 of a purge: claims free warm blocks until they total at least `budget` bytes. The next call resumes after
-    /// the last one. Empty if nothing is warm, or the space is not [for memory](PooledSpace::for_memory).
+    /// Phase 1 of a purge: claims free resident blocks until they total at least `budget` bytes. The next call resumes after
+    /// the last one. Empty if nothing is resident, or the space is not [for memory](PooledSpace::for_memory).
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is none to write down a single claim. With some written down, the batch ends there.
     ///
     /// # Cost
     /// Up to one look at every record.
-    pub fn take_warm(&self, budget: impl Into<Bytes>) -> Result<Batch<'_>, OutOfMemory> {
+    pub fn take_resident(&self, budget: impl Into<Bytes>) -> Result<Batch<'_>, OutOfMemory> {
         let budget = u64::try_from(budget.into().0).unwrap_or(u64::MAX);
         let mut batch = Batch { space: self, claims: Vec::new(), bytes: 0 };
-        if !self.tracks_warm {
+        if !self.tracks_residency {
             return Ok(batch);
         }
         // One purge at a time claims. The next one begins where this one ends.
@@ -123,7 +123,7 @@ impl PooledSpace {
                 Ok(()) => {}
             }
             *cursor = id;
-            if let Some(slots) = slab.claim_warm(budget - batch.bytes) {
+            if let Some(slots) = slab.claim_resident(budget - batch.bytes) {
                 batch.claims.push(Claim { id, slots });
                 let bytes = slab.layout().slot_bytes.saturating_mul(slots.count_ones().into());
                 batch.bytes = batch.bytes.saturating_add(bytes);
@@ -132,7 +132,7 @@ impl PooledSpace {
         Ok(batch)
     }
 
-    /// Phase 2: the pages of a batch are gone; its slots are free and cold. They go back to the space that the batch is
+    /// Phase 2: the pages of a batch are gone; its slots are free and decommitted. They go back to the space that the batch is
     /// from.
     ///
     /// Cost: an exchange for each slab of the batch; an extent takes the core's lock, and O(log n) there.

@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use super::list::List;
-use super::word::SlabName;
+use super::word::SlabRef;
 use super::{Memory, PooledSpace};
 use freehold_units::Span;
 
@@ -15,8 +15,9 @@ impl PooledSpace {
         let class = self.class_of(size_bytes).ok()??;
         self.sort_lists(class, &mut is_ready);
         self.with_free_slots(class).find_map(|(name, slab)| {
-            let (span, is_warm) = slab.claim_ready(name.generation(), self.tracks_warm, &mut is_ready)?;
-            Some(Memory { span, is_warm, slab: Some(name) })
+            let (span, is_resident) =
+                slab.claim_ready(name.generation(), self.tracks_residency, &mut is_ready)?;
+            Some(Memory { span, is_resident, slab: Some(name) })
         })
     }
 
@@ -24,7 +25,7 @@ impl PooledSpace {
     fn sort_lists(&self, class: Class, is_ready: &mut impl FnMut(Span) -> bool) {
         for shard in self.shards.here_first() {
             let pool = shard.pool(class);
-            let current = pool.exchange(None).map(SlabName::id);
+            let current = pool.exchange(None).map(SlabRef::id);
             let (ready, others) = (List::new(), List::new());
             for id in pool.list.take_all(&self.records).chain(current) {
                 let slab = self.records.at(id);
@@ -44,7 +45,7 @@ impl PooledSpace {
     ///
     /// Cost: the page map.
     #[must_use]
-    pub fn slab_name(&self, address: u64) -> Option<SlabName> {
+    pub fn slab_ref(&self, address: u64) -> Option<SlabRef> {
         let name = self.map.name_at(address)?;
         self.records.at(name.id()).layout().class.is_some().then_some(name)
     }
@@ -53,7 +54,7 @@ impl PooledSpace {
     ///
     /// Cost: the page map.
     #[must_use]
-    pub fn extent_name(&self, first: u64) -> Option<SlabName> {
+    pub fn extent_name(&self, first: u64) -> Option<SlabRef> {
         let name = self.map.name_at(first)?;
         self.records.at(name.id()).layout().class.is_none().then_some(name)
     }
@@ -62,9 +63,9 @@ impl PooledSpace {
     ///
     /// Cost: one exchange of an atomic word.
     #[must_use]
-    pub fn alloc_extent_again(&self, name: SlabName) -> Option<Memory> {
+    pub fn alloc_extent_again(&self, name: SlabRef) -> Option<Memory> {
         let slab = self.records.get(name.id())?;
-        let (span, is_warm) = slab.claim(name.generation(), self.tracks_warm, &mut 0)?;
-        Some(Memory { span, is_warm, slab: None })
+        let (span, is_resident) = slab.claim(name.generation(), self.tracks_residency, &mut 0)?;
+        Some(Memory { span, is_resident, slab: None })
     }
 }

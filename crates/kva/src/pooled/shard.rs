@@ -2,7 +2,7 @@
 
 use super::class::{CLASSES, Class};
 use super::list::List;
-use super::word::SlabName;
+use super::word::SlabRef;
 use crate::OutOfMemory;
 use crate::atomic::{AtomicU64, Ordering, drawn_cpu};
 use freehold_sys::rseq::{self, Index, Sequence};
@@ -25,13 +25,13 @@ pub(super) struct Pool {
 impl Pool {
     /// Acquire: pairs with the Release of `exchange`.
     #[inline]
-    pub(super) fn current(&self) -> Option<SlabName> {
-        SlabName::from_bits(self.current.load(Ordering::Acquire))
+    pub(super) fn current(&self) -> Option<SlabRef> {
+        SlabRef::from_bits(self.current.load(Ordering::Acquire))
     }
 
     /// Makes a slab that the caller owns the current one, or none. The caller owns what is returned, if that is one.
-    pub(super) fn exchange(&self, name: Option<SlabName>) -> Option<SlabName> {
-        SlabName::from_bits(self.current.swap(SlabName::to_bits(name), Ordering::AcqRel))
+    pub(super) fn exchange(&self, name: Option<SlabRef>) -> Option<SlabRef> {
+        SlabRef::from_bits(self.current.swap(SlabRef::to_bits(name), Ordering::AcqRel))
     }
 }
 

@@ -11,7 +11,7 @@
 
 use super::slab::Freed;
 use super::slab::mutant::RETIRES_ANY_WORD;
-use super::{CELL_GRANULES, Memory, PooledSpace, SlabName};
+use super::{CELL_GRANULES, Memory, PooledSpace, SlabRef};
 use crate::shuttle_judge;
 use crate::shuttle_judge::{Did, Event, is_right, shown};
 use crate::{AllocError, FreeError, Request};
@@ -47,9 +47,9 @@ fn count(what: &AtomicU64) {
 }
 
 /// How threads free, some with the name of a slab, which may be any: a mutant has its own way.
-type Free = fn(&PooledSpace, u64, Option<SlabName>) -> Result<Span, FreeError>;
+type Free = fn(&PooledSpace, u64, Option<SlabRef>) -> Result<Span, FreeError>;
 
-fn free(space: &PooledSpace, first: u64, slab: Option<SlabName>) -> Result<Span, FreeError> {
+fn free(space: &PooledSpace, first: u64, slab: Option<SlabRef>) -> Result<Span, FreeError> {
     slab.map_or_else(|| space.free(first), |slab| space.free_slot(first, slab))
 }
 
@@ -64,7 +64,7 @@ struct World {
     /// Where blocks began.
     known: Mutex<Vec<u64>>,
     /// The slabs of some.
-    slabs: Mutex<Vec<SlabName>>,
+    slabs: Mutex<Vec<SlabRef>>,
     /// Whether each granule has pages, if not wild: holders write to all of theirs.
     pages: Mutex<Vec<bool>>,
     reached: Arc<Reached>,
@@ -153,8 +153,8 @@ impl<'w> Worker<'w> {
         let answer = self.call(
             |space| match which {
                 0..3 => space.alloc_memory(GRANULE),
-                3..6 => match space.alloc_warm(GRANULE) {
-                    Some((span, slab)) => Ok(Memory { span, is_warm: true, slab: Some(slab) }),
+                3..6 => match space.alloc_resident(GRANULE) {
+                    Some((span, slab)) => Ok(Memory { span, is_resident: true, slab: Some(slab) }),
                     None => space.alloc_memory(GRANULE),
                 },
                 6..8 => space.alloc_memory(2 * GRANULE),
@@ -165,13 +165,13 @@ impl<'w> Worker<'w> {
             |answer| answer.iter().map(|memory| Did::Take(memory.span)).collect(),
         );
         match answer {
-            Ok(Memory { span, is_warm, slab }) => {
+            Ok(Memory { span, is_resident, slab }) => {
                 if !self.world.wild {
-                    // What is counted as warm by who frees it is taken from the count by who is told so.
+                    // What is counted as resident by who frees it is taken from the count by who is told so.
                     assert_eq!(
-                        is_warm,
+                        is_resident,
                         self.world.has_pages(span),
-                        "{span}: what is warm has pages, and all else is zero"
+                        "{span}: what is resident has pages, and all else is zero"
                     );
                     self.world.set_pages(span, true);
                     self.mine.push(span);
@@ -233,7 +233,7 @@ impl<'w> Worker<'w> {
     fn free_mine(&mut self, block: Span) {
         if thread_rng().gen_range(0..3) == 0 {
             self.world.set_pages(block, false);
-            let freed = self.call(|space| space.free_cold(block.first()), |_| vec![Did::Free(block)]);
+            let freed = self.call(|space| space.free_decommitted(block.first()), |_| vec![Did::Free(block)]);
             assert_eq!(freed, Ok(block));
         } else {
             self.free(block.first());
@@ -256,7 +256,7 @@ impl<'w> Worker<'w> {
         let world = self.world;
         let budget = thread_rng().gen_range(1..4) * GRANULE;
         let batch = self.call(
-            |_| world.space.take_warm(budget).unwrap(),
+            |_| world.space.take_resident(budget).unwrap(),
             |batch| batch.spans().map(Did::Purge).collect(),
         );
         let spans: Vec<Span> = batch.spans().collect();
@@ -298,7 +298,7 @@ fn run(wild: bool, free: Free, reached: &Arc<Reached>) {
     history.push(Worker::new(&world).free_all());
     assert!(is_right(&history), "no order explains{}", shown(&history));
     // Nothing is lost: one free block.
-    let batch = world.space.take_warm(u64::MAX).unwrap();
+    let batch = world.space.take_resident(u64::MAX).unwrap();
     world.space.give_back(batch);
     world.space.trim();
     world.space.validate().unwrap();
@@ -344,7 +344,7 @@ fn shuttle_mutant_retire_from_any_word() {
 }
 
 /// Frees a slot of whatever slab the record has by now.
-fn free_without_generation(space: &PooledSpace, first: u64, _: Option<SlabName>) -> Result<Span, FreeError> {
+fn free_without_generation(space: &PooledSpace, first: u64, _: Option<SlabRef>) -> Result<Span, FreeError> {
     let name = space.map.name_at(first).ok_or(FreeError::Unknown { address: first })?;
     let slab = space.records.at(name.id());
     match slab.free(slab.word().generation(), first, 8, &mut 0) {
@@ -390,30 +390,33 @@ fn shuttle_nothing_is_refused_while_slots_are_free() {
     shuttle_judge::explore(PctScheduler::new(4, SCHEDULES), take_one_at_a_time);
 }
 
-/// One warm slot, which a thread takes in line while another purges it. Returns whether the thread has it, and the purge had it.
+/// One resident slot, which a thread takes in line while another purges it. Returns whether the thread has it, and the purge had it.
 fn take_beside_purge() -> (bool, bool) {
     let space = Arc::new(PooledSpace::for_memory(Span::from_size(SPAN, SPAN).unwrap(), Align::PAGE).unwrap());
     let block = space.alloc(GRANULE).unwrap();
     space.free(block.first()).unwrap();
     let purging = Arc::clone(&space);
     let purge = shuttle::thread::spawn(move || {
-        let batch = purging.take_warm(GRANULE).unwrap();
+        let batch = purging.take_resident(GRANULE).unwrap();
         let has_it = !batch.is_empty();
         purging.give_back(batch);
         has_it
     });
-    let taken = space.alloc_warm(GRANULE);
+    let taken = space.alloc_resident(GRANULE);
     let purged = purge.join().unwrap();
-    assert!(taken.is_none_or(|(span, _)| span == block && !purged), "what was purged is handed out as warm");
-    let (held, warm) = (taken.is_some(), taken.is_none() && !purged);
+    assert!(
+        taken.is_none_or(|(span, _)| span == block && !purged),
+        "what was purged is handed out as resident"
+    );
+    let (held, resident) = (taken.is_some(), taken.is_none() && !purged);
     let stats = space.stats();
-    assert_eq!((stats.blocks, stats.warm_bytes), (held.into(), if warm { GRANULE } else { 0 }));
+    assert_eq!((stats.blocks, stats.resident_bytes), (held.into(), if resident { GRANULE } else { 0 }));
     space.validate().unwrap();
     (held, purged)
 }
 
 #[test]
-fn shuttle_what_is_purged_meanwhile_is_not_warm() {
+fn shuttle_what_is_purged_meanwhile_is_not_resident() {
     let (taken, purged) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let seen = (Arc::clone(&taken), Arc::clone(&purged));
     let run = move || {

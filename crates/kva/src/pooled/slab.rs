@@ -4,15 +4,15 @@
 //!             base                                                        base + as many slots as the class has
 //!   address   |  slot 0  |  slot 1  |  slot 2  |  ...  |  slot 31  |
 //!   free         0          1          1                  0              held, free, free, held
-//!   warm         1          0          1                  1              free and warm: pages may be resident
+//!   resident         1          0          1                  1              free and resident: pages may be resident
 //! ```
 //!
 //! An extent is a slab of one slot.
 //!
 //! # Invariants
 //! S2: a set free bit means that nobody holds the slot. A purge holds slots by having cleared their bits, and names them
-//! in `claimed` before it does. S3: free and not warm means no resident pages: only the holder of a slot changes its
-//! warm bit. S4: a slab is retired by one exchange, after which nothing is done to its generation.
+//! in `claimed` before it does. S3: free and not resident means no resident pages: only the holder of a slot changes its
+//! resident bit. S4: a slab is retired by one exchange, after which nothing is done to its generation.
 //!
 //! Where a slab lies and what its slots measure is written before its word is, and read after it. A change to the word
 //! shows that the slab was the same until then: words of a new generation differ.
@@ -44,7 +44,7 @@ pub(super) struct Slab {
     /// Slots that a purge holds, while the word says so.
     claimed: AtomicU32,
     /// Slots whose pages may be resident. A bit is changed by the slot's holder alone.
-    warm: AtomicU32,
+    resident: AtomicU32,
     /// The lowest address. Written with the next four while there is no slab.
     base: AtomicU64,
     /// Bytes of a slot.
@@ -143,7 +143,7 @@ impl Slab {
         Self {
             word: AtomicU64::new(Word::retired(0).0),
             claimed: AtomicU32::new(0),
-            warm: AtomicU32::new(0),
+            resident: AtomicU32::new(0),
             base: AtomicU64::new(0),
             slot_bytes: AtomicU64::new(0),
             divider: AtomicU64::new(0),
@@ -159,11 +159,11 @@ impl Slab {
     }
 
     #[inline]
-    pub(super) fn warm(&self) -> u32 {
-        self.warm.load(Ordering::Relaxed)
+    pub(super) fn resident(&self) -> u32 {
+        self.resident.load(Ordering::Relaxed)
     }
 
-    /// Acquire: pairs with the Release in `claim_warm`. Who sees what a purge names sees that the one before it has ended.
+    /// Acquire: pairs with the Release in `claim_resident`. Who sees what a purge names sees that the one before it has ended.
     #[inline]
     pub(super) fn claimed(&self) -> u32 {
         self.claimed.load(Ordering::Acquire)
@@ -218,8 +218,8 @@ impl Slab {
     }
 
     /// Lets everyone see what was prepared, with the first slot held by the caller, who owns the slab.
-    pub(super) fn publish(&self, tracks_warm: bool) {
-        self.warm.store(u32::from(tracks_warm), Ordering::Relaxed);
+    pub(super) fn publish(&self, tracks_residency: bool) {
+        self.resident.store(u32::from(tracks_residency), Ordering::Relaxed);
         let word = Word::live(self.next_generation(), self.layout().all() & !1);
         // Release: who sees the word sees what was written before, cells of the page map included.
         self.word.store(word.0, Ordering::Release);
@@ -232,38 +232,38 @@ impl Slab {
 
     /// Fast path of [`Slab::claim`]: one compare-exchange, no retry. `None` means: take the slow path. Small enough to inline.
     #[inline]
-    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(Span, bool)> {
+    pub(super) fn try_claim(&self, generation: u32, tracks_residency: bool) -> Option<(Span, bool)> {
         let word = self.word();
         let free = word.free();
-        let warm = if tracks_warm { free & self.warm() } else { free };
-        if !word.is_usual(generation) || warm == 0 {
+        let resident = if tracks_residency { free & self.resident() } else { free };
+        if !word.is_fast(generation) || resident == 0 {
             return None;
         }
-        let slot = warm.trailing_zeros();
+        let slot = resident.trailing_zeros();
         // Loaded first: a processor loads nothing beyond an exchange before that is done.
         let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
         self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
         let span = span_of(start_of(base, slot_bytes, slot), slot_bytes);
-        Some((span, self.keep_warm(tracks_warm, 1 << slot)))
+        Some((span, self.keep_resident(tracks_residency, 1 << slot)))
     }
 
     /// Notes that a slot which the caller holds may have pages. Says whether it was known: the bit that was seen before the
     /// exchange may have been cleared by a purge that began and ended in between.
     #[inline]
-    fn keep_warm(&self, tracks_warm: bool, bit: u32) -> bool {
-        let was_warm = self.warm() & bit != 0;
-        if tracks_warm && !was_warm {
+    fn keep_resident(&self, tracks_residency: bool, bit: u32) -> bool {
+        let was_resident = self.resident() & bit != 0;
+        if tracks_residency && !was_resident {
             // Relaxed: the exchange that frees the slot orders it.
-            self.warm.fetch_or(bit, Ordering::Relaxed);
+            self.resident.fetch_or(bit, Ordering::Relaxed);
         }
-        was_warm
+        was_resident
     }
 
     /// One attempt of [`Slab::free`] in the usual case; `None` says nothing.
     #[inline]
     pub(super) fn try_free(&self, generation: u32, address: u64, list_at: u32) -> Option<Span> {
         let word = self.word();
-        if !word.is_usual(generation) {
+        if !word.is_fast(generation) {
             return None;
         }
         let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
@@ -283,13 +283,13 @@ impl Slab {
         Some(span_of(address, slot_bytes))
     }
 
-    /// Takes the lowest free slot of a slab, a warm one if there is one; `None` if there is none, or the slab is gone.
-    /// Says whether the slot was warm, and counts exchanges that were repeated.
+    /// Takes the lowest free slot of a slab, a resident one if there is one; `None` if there is none, or the slab is gone.
+    /// Says whether the slot was resident, and counts exchanges that were repeated.
     #[inline]
     pub(super) fn claim(
         &self,
         generation: u32,
-        tracks_warm: bool,
+        tracks_residency: bool,
         retries: &mut u32,
     ) -> Option<(Span, bool)> {
         let mut word = self.word();
@@ -298,22 +298,22 @@ impl Slab {
             if word.generation() != generation || free == 0 {
                 return None;
             }
-            let warm = if tracks_warm { free & self.warm() } else { 0 };
-            let slot = if warm != 0 { warm } else { free }.trailing_zeros();
+            let resident = if tracks_residency { free & self.resident() } else { 0 };
+            let slot = if resident != 0 { resident } else { free }.trailing_zeros();
             let bit = 1 << slot;
             match self.exchange(word, word.with_free(free & !bit)) {
                 // Who holds a slot keeps the slab.
-                Ok(()) => return Some((self.layout().slot(slot), self.keep_warm(tracks_warm, bit))),
+                Ok(()) => return Some((self.layout().slot(slot), self.keep_resident(tracks_residency, bit))),
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
         }
     }
 
-    /// Takes a free slot that `is_ready` says yes to, if the slab is there and has one. Says whether it was warm.
+    /// Takes a free slot that `is_ready` says yes to, if the slab is there and has one. Says whether it was resident.
     pub(super) fn claim_ready(
         &self,
         generation: u32,
-        tracks_warm: bool,
+        tracks_residency: bool,
         is_ready: &mut impl FnMut(Span) -> bool,
     ) -> Option<(Span, bool)> {
         let mut tried = 0;
@@ -329,7 +329,7 @@ impl Slab {
                 tried |= bit;
             } else if self.exchange(word, word.with_free(word.free() & !bit)).is_ok() {
                 // Who holds a slot keeps the slab, so the span was of this generation.
-                return Some((span, self.keep_warm(tracks_warm, bit)));
+                return Some((span, self.keep_resident(tracks_residency, bit)));
             }
         }
     }
@@ -378,10 +378,10 @@ impl Slab {
     }
 
     /// Notes that the slot at `address`, which the caller holds, has no pages. Whoever holds a slot keeps the slab.
-    pub(super) fn cool(&self, address: u64) {
+    pub(super) fn mark_decommitted(&self, address: u64) {
         let bit = 1 << self.slot_at(self.base(), address);
         // Relaxed: the exchange that frees the slot orders it.
-        self.warm.fetch_and(!bit, Ordering::Relaxed);
+        self.resident.fetch_and(!bit, Ordering::Relaxed);
     }
 
     /// The word behind all that was read of the record. If it is of the generation that was seen before, all of that is, too.
@@ -455,12 +455,12 @@ impl Slab {
         false
     }
 
-    /// Ends the slab, if all slots are free and none is warm. The caller owns it, and has the core's lock.
+    /// Ends the slab, if all slots are free and none is resident. The caller owns it, and has the core's lock.
     pub(super) fn retire(&self) -> bool {
         let word = self.word();
         debug_assert!(word.is_live() && word.is_owned(), "S4: who retires a slab owns it");
         let generation = word.generation();
-        if word.free() != self.layout().all() || self.warm() != 0 {
+        if word.free() != self.layout().all() || self.resident() != 0 {
             return false;
         }
         #[cfg(all(test, shuttle))]
@@ -468,21 +468,21 @@ impl Slab {
         if self.exchange(word, Word::retired(generation + 1)).is_err() {
             return false;
         }
-        if self.warm() == 0 {
+        if self.resident() == 0 {
             return true;
         }
-        // A slot was held and freed between the two looks at `warm`. Nobody has touched the record since the exchange, and
+        // A slot was held and freed between the two looks at `resident`. Nobody has touched the record since the exchange, and
         // what was refused meanwhile was free.
         self.word.store(Word::live(generation, word.free()).0, Ordering::Release);
         false
     }
 
-    /// Claims free warm slots for a purge, the highest, until they have `budget_bytes`. One purge at a time claims: the
+    /// Claims free resident slots for a purge, the highest, until they have `budget_bytes`. One purge at a time claims: the
     /// caller holds the purge's lock. `None` if there are none, or a purge that has not ended holds some.
-    pub(super) fn claim_warm(&self, budget_bytes: u64) -> Option<u32> {
+    pub(super) fn claim_resident(&self, budget_bytes: u64) -> Option<u32> {
         let mut word = self.word();
         while word.is_live() && !word.is_purging() {
-            let mut claimed = word.free() & self.warm();
+            let mut claimed = word.free() & self.resident();
             let most = budget_bytes.div_ceil(self.layout().slot_bytes);
             while u64::from(claimed.count_ones()) > most {
                 claimed &= claimed - 1;
@@ -500,12 +500,12 @@ impl Slab {
         None
     }
 
-    /// Ends what `claim_warm` began: slots are free again, and cold if they were purged. True if the caller owns the slab
-    /// now: one that nobody owned and that has `list_at` free slots, or a cold extent.
+    /// Ends what `claim_resident` began: slots are free again, and decommitted if they were purged. True if the caller owns the slab
+    /// now: one that nobody owned and that has `list_at` free slots, or a decommitted extent.
     pub(super) fn end_purge(&self, purged: bool, list_at: u32) -> bool {
         let claimed = self.claimed();
         if purged {
-            self.warm.fetch_and(!claimed, Ordering::Relaxed);
+            self.resident.fetch_and(!claimed, Ordering::Relaxed);
         }
         let (is_extent, list_at) = (self.layout().class.is_none(), self.layout().list_at(list_at));
         let mut word = self.word();

@@ -18,7 +18,7 @@ pub struct Stats {
     /// Bytes of free slots, and of extents that wait to be purged.
     pub ready_bytes: u64,
     /// Of these, bytes that may have resident pages.
-    pub warm_bytes: u64,
+    pub resident_bytes: u64,
     /// Bytes that purges hold.
     pub purging_bytes: u64,
     /// Bytes that neither slabs nor extents have, and that are not set aside.
@@ -65,7 +65,7 @@ impl PooledSpace {
             stats.blocks += u64::from(held.count_ones());
             stats.held_bytes = stats.held_bytes.saturating_add(bytes(held));
             stats.ready_bytes = stats.ready_bytes.saturating_add(bytes(word.free()));
-            stats.warm_bytes = stats.warm_bytes.saturating_add(bytes(word.free() & slab.warm()));
+            stats.resident_bytes = stats.resident_bytes.saturating_add(bytes(word.free() & slab.resident()));
             stats.purging_bytes = stats.purging_bytes.saturating_add(bytes(claimed));
         }
         stats

@@ -5,7 +5,7 @@ use super::class::Class;
 use super::core::ASIDE;
 use super::core::Core;
 use super::slab::Slab;
-use super::word::SlabName;
+use super::word::SlabRef;
 use freehold_units::{Broken, Span, check};
 use std::vec::Vec;
 
@@ -49,9 +49,9 @@ impl PooledSpace {
             None => region.covers(layout.slot(0)) && self.granule.divides(layout.slot_bytes),
         };
         check(ends, "S1", "slots are of the class's size and fill the region", base)?;
-        let name = SlabName::new(word.generation(), id);
+        let name = SlabRef::new(word.generation(), id);
         check(self.map.all_have(region, name), "S1", "the cells of a region name its record", base)?;
-        check_slots(slab, self.tracks_warm)?;
+        check_slots(slab, self.tracks_residency)?;
         let is_owned = owned.binary_search(&id).is_ok();
         let own = layout.class.is_none() || word.is_owned() == is_owned;
         check(own, "S5", "an owned slab is a shard's current one or in a list", base)
@@ -100,7 +100,7 @@ impl PooledSpace {
     }
 }
 
-fn check_slots(slab: &Slab, tracks_warm: bool) -> Result<(), Broken> {
+fn check_slots(slab: &Slab, tracks_residency: bool) -> Result<(), Broken> {
     let (word, layout) = (slab.word(), slab.layout());
     let claimed = if word.is_purging() { slab.claimed() } else { 0 };
     let base = layout.base;
@@ -108,7 +108,7 @@ fn check_slots(slab: &Slab, tracks_warm: bool) -> Result<(), Broken> {
     check((word.free() | claimed) & !layout.all() == 0, "S2", "free slots are slots", base)?;
     check(!word.is_purging() || claimed != 0, "S2", "a purge of a slab holds slots of it", base)?;
     let held = layout.all() & !(word.free() | claimed);
-    let warm = if tracks_warm { held | claimed } else { 0 };
-    check(slab.warm() & warm == warm, "S3", "held slots are warm", base)?;
-    check(tracks_warm || slab.warm() == 0, "S3", "nothing is warm where no memory is", base)
+    let resident = if tracks_residency { held | claimed } else { 0 };
+    check(slab.resident() & resident == resident, "S3", "held slots are resident", base)?;
+    check(tracks_residency || slab.resident() == 0, "S3", "nothing is resident where no memory is", base)
 }

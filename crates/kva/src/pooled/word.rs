@@ -16,7 +16,7 @@ pub(super) struct Word(pub(super) u64);
 /// A slab of a generation: what cells of the page map and shards hold, where 0 is none. Who keeps it with a block's address
 /// spares the block's free a look at the page map: [`PooledSpace::free_slot`](super::PooledSpace::free_slot).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlabName(NonZeroU64);
+pub struct SlabRef(NonZeroU64);
 
 const GENERATION_SHIFT: u32 = 34;
 const PURGING: u64 = 1 << 33;
@@ -41,7 +41,7 @@ impl Word {
 
     /// Whether it is of that generation, and no purge holds slots: what most words are.
     #[inline]
-    pub(super) fn is_usual(self, generation: u32) -> bool {
+    pub(super) fn is_fast(self, generation: u32) -> bool {
         self.0 >> 33 == u64::from(generation) << 1
     }
 
@@ -87,7 +87,7 @@ impl Word {
     }
 }
 
-impl SlabName {
+impl SlabRef {
     pub(super) fn new(generation: u32, id: u32) -> Self {
         let bits = NonZeroU64::new(u64::from(generation) << 32 | u64::from(id));
         Self(bits.expect("S4: no slab has generation 0"))

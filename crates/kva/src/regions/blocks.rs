@@ -1,6 +1,6 @@
 //! Free blocks by address: gaps that are not empty.
 
-use super::{EntryHandle, Order, RegionTree, Wanted, search};
+use super::{EntryHandle, GranuleRequest, Order, RegionTree, search};
 use crate::bplus::LeafPath;
 use freehold_units::Span;
 
@@ -8,7 +8,7 @@ impl<V> RegionTree<V> {
     /// The highest free block of which `size_bytes` lie at or below `address`.
     pub(crate) fn block_at_or_below(&self, address: u64, size_bytes: u64) -> Option<Span> {
         let (size, until) = ((size_bytes >> self.shift).max(1), address >> self.shift);
-        let wanted = Wanted { size, mask: 0, from: 0, until };
+        let wanted = GranuleRequest { size, mask: 0, from: 0, until };
         self.block_behind(search(self, Order::HighestFirst, &wanted, &mut ())?.entry)
     }
 

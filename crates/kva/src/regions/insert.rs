@@ -6,7 +6,7 @@
 //! ```
 
 use super::leaf::far::high_halves;
-use super::leaf::{Entry, Leaf, Terms, WIDTH};
+use super::leaf::{Entry, Leaf, RegionAttrs, WIDTH};
 use super::{EntryHandle, RegionTree};
 use crate::bplus::LeafPath;
 use freehold_units::Span;
@@ -16,7 +16,7 @@ impl<V> RegionTree<V> {
     /// Adds a region, or without value a hold, in the gap behind the entry `at`; an entry was reserved. Paths are void
     /// after it.
     #[inline]
-    pub(crate) fn insert(&mut self, at: EntryHandle, taken: Span, terms: Terms, value: Option<V>) {
+    pub(crate) fn insert(&mut self, at: EntryHandle, taken: Span, terms: RegionAttrs, value: Option<V>) {
         let (start, last) = (taken.first() >> self.shift, taken.last() >> self.shift);
         let EntryHandle { leaf: id, slot, parent } = at;
         let leaf = &mut self.tree.leaves[id];
@@ -37,7 +37,7 @@ impl<V> RegionTree<V> {
 
     /// [`RegionTree::insert`] into a leaf that is full or far, or into its last gap where that passes the lanes' reach.
     #[cold]
-    fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: Terms, value: Option<V>) {
+    fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: RegionAttrs, value: Option<V>) {
         let EntryHandle { leaf: id, slot, .. } = at;
         let leaf = &mut self.tree.leaves[id];
         let (gap_start, next) = (leaf.end(slot), leaf.next(slot));

@@ -4,8 +4,8 @@
 //! `i32::from(equal).wrapping_neg() & code` becomes a comparison and an "and", where `if equal { code } else { 0 }`
 //! becomes 32 branches. The best entry and its slot come from one minimum over `address << 5 | slot`.
 
+use super::granule_request::GranuleRequest;
 use super::leaf::{BASE_ALIGN, Leaf, REACH, WIDTH};
-use super::wanted::Wanted;
 use crate::bplus::{LeafNode, room};
 
 /// Bits of a slot below an address.
@@ -83,7 +83,7 @@ impl<V> Leaf<V> {
 
     /// The lowest place for a request in this leaf: the entry before it, and its first granule.
     #[inline]
-    pub(super) fn lowest(&self, wanted: &Wanted) -> Option<(usize, u64)> {
+    pub(super) fn lowest(&self, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let Some((size, mask)) = wanted.lanes().filter(|_| !self.is_far()) else {
             let order = self.in_order();
             return order[..self.len()].iter().find_map(|&slot| self.lowest_behind(slot.into(), wanted));
@@ -114,7 +114,7 @@ impl<V> Leaf<V> {
 
     /// The highest place for a request in this leaf: the entry before it, and its first granule.
     #[inline]
-    pub(super) fn highest(&self, wanted: &Wanted) -> Option<(usize, u64)> {
+    pub(super) fn highest(&self, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let Some((size, mask)) = wanted.lanes().filter(|_| !self.is_far()) else {
             let order = self.in_order();
             return order[..self.len()]
@@ -138,7 +138,7 @@ impl<V> Leaf<V> {
     }
 
     /// The lowest place in the gap behind one entry. Exact for every size and alignment.
-    pub(super) fn lowest_behind(&self, slot: usize, wanted: &Wanted) -> Option<(usize, u64)> {
+    pub(super) fn lowest_behind(&self, slot: usize, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let mask = u128::from(wanted.mask);
         let place = (self.end(slot).max(wanted.from.into()) + mask) & !mask;
         let fits = place + u128::from(wanted.size) <= self.next(slot);
@@ -147,7 +147,7 @@ impl<V> Leaf<V> {
     }
 
     /// The highest place in the gap behind one entry. Exact for every size and alignment.
-    pub(super) fn highest_behind(&self, slot: usize, wanted: &Wanted) -> Option<(usize, u64)> {
+    pub(super) fn highest_behind(&self, slot: usize, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let until = self.next(slot).min(u128::from(wanted.until) + 1);
         let place = until.checked_sub(wanted.size.into())? & !u128::from(wanted.mask);
         let fits = place >= self.end(slot) && place >= wanted.from.into();

@@ -1,6 +1,6 @@
 //! Spans of the layout: each starts with a marker, and those that touch are one.
 
-use super::leaf::{Entry, Leaf, Terms};
+use super::leaf::{Entry, Leaf, RegionAttrs};
 use super::{EntryHandle, RegionTree};
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
@@ -37,7 +37,8 @@ impl<V> RegionTree<V> {
                 leaf.set_gap(slot, block_start, next);
             }
             _ => {
-                let marker = Entry { start, end: start.into(), next, terms: Terms::default(), value: None };
+                let marker =
+                    Entry { start, end: start.into(), next, terms: RegionAttrs::default(), value: None };
                 self.add_entry(self.tree.path_to(start).leaf, marker);
             }
         }
@@ -77,7 +78,7 @@ impl<V> RegionTree<V> {
         if let Some(start) = rest {
             // A span begins where what is gone ended, be it with a region.
             self.blocks += usize::from(end < next);
-            let marker = Entry { start, end, next, terms: Terms::default(), value: None };
+            let marker = Entry { start, end, next, terms: RegionAttrs::default(), value: None };
             self.add_entry(self.tree.path_to(start).leaf, marker);
             self.refresh(start);
         }

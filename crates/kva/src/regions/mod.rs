@@ -20,6 +20,7 @@
 
 mod blocks;
 mod bounds;
+mod granule_request;
 mod insert;
 mod iter;
 mod lanes;
@@ -30,18 +31,17 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod validate;
-mod wanted;
 
 use crate::bplus::{LeafPath, Step, Tree};
 use freehold_units::pool::{NO_NODE, NodeId};
 use freehold_units::{Align, OutOfMemory, Probe, Span};
 use leaf::Leaf;
 
+pub(crate) use granule_request::GranuleRequest;
 pub(crate) use iter::{Entries, Piece};
-pub(crate) use leaf::Terms;
+pub(crate) use leaf::RegionAttrs;
 pub(crate) use remove::Removed;
 pub(crate) use search::{Order, Searched, search};
-pub(crate) use wanted::Wanted;
 
 /// An entry in its leaf. Valid until the tree changes.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ pub(crate) struct RegionEntry<'a, V> {
     pub(crate) span: Span,
     /// These and the guard's.
     pub(crate) taken: Span,
-    pub(crate) terms: Terms,
+    pub(crate) terms: RegionAttrs,
     /// `None` for a hold, which keeps addresses for a region that is to move there.
     pub(crate) value: Option<&'a V>,
 }

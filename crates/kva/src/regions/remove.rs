@@ -9,7 +9,7 @@
 
 use super::RegionTree;
 use super::leaf::far::{MANY, high_halves};
-use super::leaf::{Terms, WIDTH};
+use super::leaf::{RegionAttrs, WIDTH};
 use crate::bplus::LeafPath;
 use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Span, Work};
@@ -89,7 +89,7 @@ impl<V> RegionTree<V> {
         slot: usize,
         before_here: Option<usize>,
         probe: &mut impl Probe,
-    ) -> (u64, Span, Terms, Option<V>) {
+    ) -> (u64, Span, RegionAttrs, Option<V>) {
         let (before_path, before) = match before_here {
             Some(before) => (*path, before),
             None => {

@@ -5,7 +5,7 @@
 //! has, and the search goes on with the next child.
 
 use super::leaf::Leaf;
-use super::{EntryHandle, RegionTree, Wanted};
+use super::{EntryHandle, GranuleRequest, RegionTree};
 use crate::bplus::{MAX_HEIGHT, Step};
 use core::ops::Deref;
 use freehold_units::pool::{NO_NODE, NodeId};
@@ -20,7 +20,7 @@ pub(crate) enum Order {
 
 /// A place that was found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct RegionFit {
     /// The entry before it.
     pub(crate) entry: EntryHandle,
     /// Its first granule.
@@ -87,9 +87,9 @@ impl<V> Searched<V> for &mut RegionTree<V> {
 pub(crate) fn search<V>(
     mut tree: impl Searched<V>,
     order: Order,
-    wanted: &Wanted,
+    wanted: &GranuleRequest,
     probe: &mut impl Probe,
-) -> Option<Found> {
+) -> Option<RegionFit> {
     if tree.tree.root == NO_NODE {
         return None;
     }
@@ -98,7 +98,7 @@ pub(crate) fn search<V>(
 }
 
 struct Search<'a> {
-    wanted: &'a Wanted,
+    wanted: &'a GranuleRequest,
     /// By whose bounds children are chosen.
     class: usize,
     order: Order,
@@ -106,7 +106,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     #[inline]
-    fn run<V>(&self, tree: &mut impl Searched<V>, probe: &mut impl Probe) -> Option<Found> {
+    fn run<V>(&self, tree: &mut impl Searched<V>, probe: &mut impl Probe) -> Option<RegionFit> {
         let mut steps = [Step::NONE; MAX_HEIGHT];
         let (mut level, mut node) = (tree.tree.height, tree.tree.root);
         // The next child to try, unless the node was only just entered.
@@ -121,7 +121,7 @@ impl Search<'_> {
                 }
             } else if let Some((slot, start)) = self.in_leaf(&tree.tree.leaves[node]) {
                 let entry = EntryHandle { leaf: node, slot, parent: steps[0] };
-                return Some(Found { entry, start });
+                return Some(RegionFit { entry, start });
             }
             if level == tree.tree.height {
                 return None;

@@ -4,7 +4,7 @@ mod mutants;
 mod property;
 mod work;
 
-use super::{EntryHandle, RegionTree, Terms, Wanted};
+use super::{EntryHandle, GranuleRequest, RegionAttrs, RegionTree};
 use crate::request::CheckedRequest;
 use freehold_units::{Align, Span};
 
@@ -14,13 +14,13 @@ fn bytes(shift: u32, start: u128, end: u128) -> Span {
 }
 
 /// A request in granules, for a window that begins at `from` and ends with `until`.
-fn wanted(shift: u32, size: u64, align: u32, window: (u128, u128)) -> Option<Wanted> {
+fn wanted(shift: u32, size: u64, align: u32, window: (u128, u128)) -> Option<GranuleRequest> {
     let request = CheckedRequest {
         size_bytes: size << shift,
         align: Align::new(1 << (shift + align)).unwrap(),
         window: bytes(shift, window.0, window.1),
     };
-    Wanted::new(&request, shift)
+    GranuleRequest::new(&request, shift)
 }
 
 /// A tree of one span, from 0 on.
@@ -36,5 +36,5 @@ fn take(tree: &mut RegionTree<u32>, start: u128, end: u128) {
     let span = bytes(tree.shift(), start, end);
     tree.reserve(1).unwrap();
     let (entry, _): (EntryHandle, Span) = tree.block_over(span).expect("the place is free");
-    tree.insert(entry, span, Terms::default(), Some(start as u32));
+    tree.insert(entry, span, RegionAttrs::default(), Some(start as u32));
 }

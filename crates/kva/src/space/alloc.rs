@@ -2,7 +2,7 @@
 
 use super::AddressSpace;
 use super::blocks::first_fit;
-use crate::regions::{EntryHandle, Terms};
+use crate::regions::{EntryHandle, RegionAttrs};
 use crate::request::{CheckedRequest, guard_granules};
 use crate::{AllocError, Placement, Rejected, Request};
 use freehold_units::{Align, Probe, Span};
@@ -100,10 +100,10 @@ impl<V> AddressSpace<V> {
         request: &Request,
         placement: Placement,
         probe: &mut impl Probe,
-    ) -> Result<(EntryHandle, Span, Terms), AllocError> {
+    ) -> Result<(EntryHandle, Span, RegionAttrs), AllocError> {
         let checked = self.check(request)?;
         let guard_granules = (request.guard_bytes >> self.regions.shift()) as u32;
-        let terms = Terms::new(guard_granules, checked.align);
+        let terms = RegionAttrs::new(guard_granules, checked.align);
         self.reserve(1)?;
         let found = match placement {
             Placement::BestFit => self.prepare_best_fit(&checked, probe)?,

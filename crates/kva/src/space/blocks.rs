@@ -1,7 +1,7 @@
 //! Free blocks: finding one for a request, and what is kept of them as they are cut and joined.
 
 use super::AddressSpace;
-use crate::regions::{EntryHandle, Order, Searched, Wanted, search};
+use crate::regions::{EntryHandle, GranuleRequest, Order, Searched, search};
 use crate::request::CheckedRequest;
 use crate::sizes::Sizes;
 use crate::{Fit, Merge, OutOfMemory};
@@ -111,6 +111,6 @@ pub(super) fn first_fit<V>(
     probe: &mut impl Probe,
 ) -> Option<(EntryHandle, Span)> {
     let shift = regions.shift();
-    let found = search(regions, order, &Wanted::new(checked, shift)?, probe)?;
+    let found = search(regions, order, &GranuleRequest::new(checked, shift)?, probe)?;
     Some((found.entry, Span::from_size(found.start << shift, checked.size_bytes)?))
 }

@@ -1,7 +1,7 @@
 //! Regions at a fixed place: taking one, and making one longer or shorter where it is.
 
 use super::AddressSpace;
-use crate::regions::{EntryHandle, RegionEntry, Terms};
+use crate::regions::{EntryHandle, RegionAttrs, RegionEntry};
 use crate::{AllocError, Rejected, ResizeError};
 use freehold_units::Span;
 
@@ -49,8 +49,8 @@ impl<V> AddressSpace<V> {
     }
 
     /// What a region keeps that was given its place: no guard, and no alignment but the granule.
-    pub(super) fn unaligned(&self) -> Terms {
-        Terms::new(0, self.granule)
+    pub(super) fn unaligned(&self) -> RegionAttrs {
+        RegionAttrs::new(0, self.granule)
     }
 
     /// Makes the region that starts at `first` `size_bytes` long, where it is, its guard kept behind it. Returns

@@ -19,7 +19,7 @@ mod sub_space;
 mod tests;
 mod validate;
 
-use crate::regions::{EntryHandle, RegionTree, Terms};
+use crate::regions::{EntryHandle, RegionAttrs, RegionTree};
 use crate::sizes::Sizes;
 use crate::{OutOfMemory, Placement};
 use carved::Carved;
@@ -114,7 +114,7 @@ impl<V> AddressSpace<V> {
         &mut self,
         before: EntryHandle,
         taken: Span,
-        terms: Terms,
+        terms: RegionAttrs,
         value: Option<V>,
         probe: &mut impl Probe,
     ) {

@@ -20,7 +20,7 @@
 
 use super::AddressSpace;
 use super::identity::Identity;
-use crate::regions::{RegionEntry, Terms};
+use crate::regions::{RegionAttrs, RegionEntry};
 use crate::{MoveError, OutOfMemory};
 use alloc::vec::Vec;
 use core::iter::FusedIterator;
@@ -187,7 +187,7 @@ pub(super) struct Mover {
     pub(super) span: Span,
     /// These and the guard's.
     pub(super) taken: Span,
-    pub(super) terms: Terms,
+    pub(super) terms: RegionAttrs,
 }
 
 impl Mover {

@@ -7,7 +7,7 @@
 //! ```
 
 use super::AddressSpace;
-use crate::regions::{RegionEntry, Terms};
+use crate::regions::{RegionAttrs, RegionEntry};
 use crate::{AllocError, Placement};
 use alloc::vec::Vec;
 use freehold_units::{Align, Span};
@@ -94,7 +94,7 @@ impl<V> AddressSpace<V> {
             self.carved.reserve()?;
             self.carved.set(span.first(), None);
         }
-        let terms = Terms::new(guard_granules, align.max(self.granule));
+        let terms = RegionAttrs::new(guard_granules, align.max(self.granule));
         self.occupy(block, taken, terms, Some(value), &mut ());
         Ok(())
     }

@@ -19,7 +19,7 @@
 use super::AddressSpace;
 use super::alloc::usable;
 use super::identity::Identity;
-use crate::regions::{EntryHandle, Terms};
+use crate::regions::{EntryHandle, RegionAttrs};
 use crate::{AdoptError, AllocError, FreeError, OutOfMemory, Placement, Rejected, Request, ReturnError};
 use freehold_units::Span;
 
@@ -79,7 +79,7 @@ impl<V> AddressSpace<V> {
         &mut self,
         request: &Request,
         placement: Placement,
-    ) -> Result<(EntryHandle, Span, Terms, AddressSpace<W>), AllocError> {
+    ) -> Result<(EntryHandle, Span, RegionAttrs, AddressSpace<W>), AllocError> {
         let (block, taken, terms) = self.prepare(request, self.placement, &mut ())?;
         self.carved.reserve()?;
         // One span, made of granules: only memory can be lacking.

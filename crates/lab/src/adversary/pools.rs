@@ -16,7 +16,7 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     of("look-up", "locate", look_up),
     // Documented as a look at every record.
     of("full", "refusal", full).single(Bound::Linear, Bound::Linear),
-    of("nothing-warm", "take_warm", nothing_warm).single(Bound::Linear, Bound::Linear),
+    of("nothing-warm", "take_resident", nothing_warm).single(Bound::Linear, Bound::Linear),
 ];
 
 const fn of(
@@ -156,7 +156,7 @@ fn nothing_warm(n: u32, meter: &mut Meter) -> Result<(), String> {
         Ok((space, n.into()))
     })?;
     for _ in 0..8 {
-        let batch = meter.measure(|_| space.take_warm(PAGE)).map_err(|error| error.to_string())?;
+        let batch = meter.measure(|_| space.take_resident(PAGE)).map_err(|error| error.to_string())?;
         if !batch.is_empty() {
             return Err("nothing was freed".to_owned());
         }

@@ -4,7 +4,7 @@
 
 use crate::view::text::{MAIL, wrap};
 use freehold::units::Bytes;
-use freehold_percpu::heap::{Index, PerCpuHeap, Rung};
+use freehold_percpu::heap::{AddMode, Index, PerCpuHeap};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::{Ability, Lacking, Reservation, rseq, topology};
 use serde::Serialize;
@@ -152,12 +152,12 @@ fn heap() -> Check {
         Err(error) => return either(name, Err::<&str, _>(error), ["", "counters count in themselves"]),
     };
     let compact = PerCpuHeap::builder().index(Index::MmCid).build().is_ok();
-    let follows = match heap.rung() {
-        Rung::Sticky => "threads have slots of their own",
-        Rung::Sequence | Rung::Indexed if compact => "indexed by cpu_id or mm_cid",
-        Rung::Sequence | Rung::Indexed => "indexed by cpu_id",
+    let follows = match heap.add_mode() {
+        AddMode::Sticky => "threads have slots of their own",
+        AddMode::Sequence | AddMode::Indexed if compact => "indexed by cpu_id or mm_cid",
+        AddMode::Sequence | AddMode::Indexed => "indexed by cpu_id",
     };
-    let rung = if heap.rung() == Rung::Sequence { Ok(heap.rung()) } else { Err(heap.rung()) };
+    let rung = if heap.add_mode() == AddMode::Sequence { Ok(heap.add_mode()) } else { Err(heap.add_mode()) };
     either(name, rung, [follows; 2])
 }
 

@@ -2,7 +2,7 @@
 
 use super::MapleTree;
 use super::arena::PublishedLeaf;
-use super::view::{Keep, Moment, Reading};
+use super::view::{ReadGuard, Reading, SnapshotGuard};
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::tree::{LeafAt, Leaves, Slots};
@@ -16,7 +16,7 @@ use freehold_units::Span;
 pub type OwnedReading<'a, E> = Reading<'a, E, OwnedGuard<'static>>;
 
 /// A reader that sees the map as it was when it began. It may move to another thread.
-pub type Snapshot<'a, E> = Reading<'a, E, Moment<'a>>;
+pub type Snapshot<'a, E> = Reading<'a, E, SnapshotGuard<'a>>;
 
 impl<E: StoredValue> MapleTree<E> {
     /// Begins to read, on this thread. Cost: constant, a nanosecond; nested ones, less.
@@ -46,7 +46,7 @@ impl<E: StoredValue> MapleTree<E> {
         // Lock before taking the guard, so that a waiting thread delays no reclamation.
         let _writer = self.lock();
         let guard = freehold_rcu::read_owned().map_err(|_| OutOfMemory)?;
-        Ok(Reading { map: self, keep: Moment::new(&self.published.root, &self.moments, guard) })
+        Ok(Reading { map: self, keep: SnapshotGuard::new(&self.published.root, &self.moments, guard) })
     }
 
     /// The entry that an index is in, with another value like its own, to be kept: of an `Arc`, one that counts.
@@ -68,7 +68,7 @@ impl<E: StoredValue> MapleTree<E> {
     }
 }
 
-impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
+impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
     /// The value at an index.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
@@ -128,7 +128,7 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
 
 /// The leaves that a reader finds: each by a walk from the root. A node above a leaf, kept for the next leaf, might have left the
 /// tree since, and its children might be older than the call.
-impl<'r, E: StoredValue, K: Keep> Leaves<'r> for &'r Reading<'r, E, K> {
+impl<'r, E: StoredValue, K: ReadGuard> Leaves<'r> for &'r Reading<'r, E, K> {
     const CHANGE: bool = true;
     type Leaf = PublishedLeaf<'r>;
     type Parent = ();
@@ -145,12 +145,12 @@ impl<'r, E: StoredValue, K: Keep> Leaves<'r> for &'r Reading<'r, E, K> {
 }
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
-pub struct Entries<'r, E: StoredValue, K: Keep = Guard<'static>> {
+pub struct Entries<'r, E: StoredValue, K: ReadGuard = Guard<'static>> {
     reading: &'r Reading<'r, E, K>,
     slots: Slots<'r, &'r Reading<'r, E, K>, true>,
 }
 
-impl<'r, E: StoredValue, K: Keep> Iterator for Entries<'r, E, K> {
+impl<'r, E: StoredValue, K: ReadGuard> Iterator for Entries<'r, E, K> {
     type Item = (Span, E::Ref<'r>);
 
     #[inline]
@@ -160,7 +160,7 @@ impl<'r, E: StoredValue, K: Keep> Iterator for Entries<'r, E, K> {
     }
 }
 
-impl<E: StoredValue, K: Keep> DoubleEndedIterator for Entries<'_, E, K> {
+impl<E: StoredValue, K: ReadGuard> DoubleEndedIterator for Entries<'_, E, K> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next_back()?;
         Some((span, self.reading.borrow(word?)))
@@ -168,11 +168,11 @@ impl<E: StoredValue, K: Keep> DoubleEndedIterator for Entries<'_, E, K> {
 }
 
 /// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
-pub struct Gaps<'r, E: StoredValue, K: Keep = Guard<'static>> {
+pub struct Gaps<'r, E: StoredValue, K: ReadGuard = Guard<'static>> {
     slots: Slots<'r, &'r Reading<'r, E, K>, false>,
 }
 
-impl<E: StoredValue, K: Keep> Iterator for Gaps<'_, E, K> {
+impl<E: StoredValue, K: ReadGuard> Iterator for Gaps<'_, E, K> {
     type Item = Span;
 
     fn next(&mut self) -> Option<Span> {
@@ -180,28 +180,28 @@ impl<E: StoredValue, K: Keep> Iterator for Gaps<'_, E, K> {
     }
 }
 
-impl<E: StoredValue, K: Keep> DoubleEndedIterator for Gaps<'_, E, K> {
+impl<E: StoredValue, K: ReadGuard> DoubleEndedIterator for Gaps<'_, E, K> {
     fn next_back(&mut self) -> Option<Span> {
         self.slots.next_back().map(|(span, _)| span)
     }
 }
 
-impl<E: StoredValue, K: Keep> FusedIterator for Entries<'_, E, K> {}
-impl<E: StoredValue, K: Keep> FusedIterator for Gaps<'_, E, K> {}
+impl<E: StoredValue, K: ReadGuard> FusedIterator for Entries<'_, E, K> {}
+impl<E: StoredValue, K: ReadGuard> FusedIterator for Gaps<'_, E, K> {}
 
-impl<E: StoredValue, K: Keep> Clone for Entries<'_, E, K> {
+impl<E: StoredValue, K: ReadGuard> Clone for Entries<'_, E, K> {
     fn clone(&self) -> Self {
         Self { reading: self.reading, slots: self.slots.clone() }
     }
 }
 
-impl<E: StoredValue, K: Keep> Clone for Gaps<'_, E, K> {
+impl<E: StoredValue, K: ReadGuard> Clone for Gaps<'_, E, K> {
     fn clone(&self) -> Self {
         Self { slots: self.slots.clone() }
     }
 }
 
-impl<'r, E: StoredValue, K: Keep> fmt::Debug for Entries<'r, E, K>
+impl<'r, E: StoredValue, K: ReadGuard> fmt::Debug for Entries<'r, E, K>
 where
     E::Ref<'r>: fmt::Debug,
 {
@@ -210,7 +210,7 @@ where
     }
 }
 
-impl<E: StoredValue, K: Keep> fmt::Debug for Gaps<'_, E, K> {
+impl<E: StoredValue, K: ReadGuard> fmt::Debug for Gaps<'_, E, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }

@@ -20,7 +20,7 @@ use super::atomic::switch;
 use super::{MapleTree, OwnedReading, Reading};
 use crate::error::WriteError;
 use crate::node::Nodes;
-use crate::shared::view::Keep;
+use crate::shared::view::ReadGuard;
 use common::{Model, STRIDE, change_model, span};
 use freehold_units::Span;
 use judge::{Event, Seen, Store, wrong};
@@ -305,7 +305,7 @@ impl Reader<'_, '_> {
     }
 
     /// One round of questions under a guard.
-    fn look<K: Keep>(&mut self, reading: &Reading<'_, Arc<Canary>, K>) {
+    fn look<K: ReadGuard>(&mut self, reading: &Reading<'_, Arc<Canary>, K>) {
         let world = self.world;
         let index = world.index();
         let (finished, value, begun) = world.ask(|| reading.get(index));

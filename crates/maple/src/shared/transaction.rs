@@ -7,7 +7,7 @@ use super::{MapleTree, WriterGuard};
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::map::NewWord;
-use crate::tree::{StorePlan, Way};
+use crate::tree::{Publish, StorePlan};
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
@@ -154,7 +154,7 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
     /// Reserves what a planned store takes: the new word, and the second word of an entry that is cut in two, also.
     fn prepare(&mut self, writer: &mut Writer, plan: &StorePlan) -> Result<(), WriteError> {
         self.inserted.reserve(2)?;
-        writer.prepare::<E>(plan, Way::Version)
+        writer.prepare::<E>(plan, Publish::Version)
     }
 
     /// The second word of the entry that a planned store cuts in two, if it does.

@@ -203,19 +203,19 @@ impl<'r> View<'r> {
 
 /// Keeps reachable nodes alive and chooses the root to read from: the current one, or a snapshot's. Each kind is or has a guard of
 /// the domain in which the maps retire.
-pub trait Keep {
+pub trait ReadGuard {
     /// Where the tree begins, of one whose root is `published`. Cost: constant.
     fn root(&self, published: &PublishedRoot) -> Root;
 }
 
-impl Keep for Guard<'static> {
+impl ReadGuard for Guard<'static> {
     #[inline]
     fn root(&self, published: &PublishedRoot) -> Root {
         published.newest()
     }
 }
 
-impl Keep for OwnedGuard<'static> {
+impl ReadGuard for OwnedGuard<'static> {
     #[inline]
     fn root(&self, published: &PublishedRoot) -> Root {
         published.newest()
@@ -224,13 +224,13 @@ impl Keep for OwnedGuard<'static> {
 
 /// A moment of the map. While it is counted, stores change nothing that can be reached from its root, links neither.
 #[derive(Debug)]
-pub struct Moment<'a> {
+pub struct SnapshotGuard<'a> {
     root: Root,
     count: &'a AtomicUsize,
     _guard: OwnedGuard<'static>,
 }
 
-impl<'a> Moment<'a> {
+impl<'a> SnapshotGuard<'a> {
     /// The present moment of a map whose lock the caller holds.
     pub(super) fn new(published: &PublishedRoot, count: &'a AtomicUsize, guard: OwnedGuard<'static>) -> Self {
         // Relaxed: the writer looks at it under the lock.
@@ -239,7 +239,7 @@ impl<'a> Moment<'a> {
     }
 }
 
-impl Drop for Moment<'_> {
+impl Drop for SnapshotGuard<'_> {
     fn drop(&mut self) {
         // Release: pairs with the Acquire in `MapleTree::is_frozen`. A writer that
         // reads 0 there happens after all loads of the last snapshot.
@@ -247,7 +247,7 @@ impl Drop for Moment<'_> {
     }
 }
 
-impl Keep for Moment<'_> {
+impl ReadGuard for SnapshotGuard<'_> {
     #[inline]
     fn root(&self, _published: &PublishedRoot) -> Root {
         self.root
@@ -263,7 +263,7 @@ pub struct Reading<'a, E: StoredValue, K = Guard<'static>> {
     pub(super) keep: K,
 }
 
-impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
+impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
     /// The tree as it is now, or at the reader's moment.
     #[inline]
     pub(super) fn view(&self) -> View<'_> {

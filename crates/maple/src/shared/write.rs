@@ -8,7 +8,7 @@ use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::map::NewWord;
-use crate::tree::{StorePlan, Subtrees, Way, Words};
+use crate::tree::{Publish, StorePlan, Subtrees, Words};
 use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
@@ -75,7 +75,11 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     #[inline]
-    fn plan_put(&self, plan: &mut StorePlan, is_insert: bool) -> Result<(WriterGuard<'_>, Way), WriteError> {
+    fn plan_put(
+        &self,
+        plan: &mut StorePlan,
+        is_insert: bool,
+    ) -> Result<(WriterGuard<'_>, Publish), WriteError> {
         let mut writer = self.lock_alone()?;
         writer.tree.plan(plan, true);
         if is_insert && !plan.is_free() {
@@ -136,22 +140,22 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// Reserves what a planned store takes; says how it is to be done.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
-    fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Way, WriteError> {
-        let way = if self.is_frozen() { Way::Version } else { writer.tree.way_of(plan) };
+    fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Publish, WriteError> {
+        let way = if self.is_frozen() { Publish::Version } else { writer.tree.way_of(plan) };
         // A version is opened last: what is refused has opened none.
         writer.prepare::<E>(plan, way).map(|()| way)
     }
 
     /// Does a prepared store. Readers see it from then on.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
-    fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Way, entry: Option<Word>) {
+    fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Publish, entry: Option<Word>) {
         match way {
-            Way::InPlace => writer.store_in_place::<E>(plan, entry),
-            Way::Low => {
+            Publish::Word => writer.store_in_place::<E>(plan, entry),
+            Publish::Leaf => {
                 let second = writer.tree.cut_word(plan).map(Self::split);
                 writer.store_low::<E>(&self.published, plan, entry, second);
             }
-            Way::Version => self.commit_version(writer, plan, entry),
+            Publish::Version => self.commit_version(writer, plan, entry),
         }
     }
 
@@ -166,7 +170,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// Whether somebody has a moment of the map: nothing that can be reached from its root changes then. The caller has the lock.
     #[inline]
     pub(super) fn is_frozen(&self) -> bool {
-        // Acquire: pairs with the Release of `Moment::drop`.
+        // Acquire: pairs with the Release of `SnapshotGuard::drop`.
         self.moments.load(Ordering::Acquire) > 0
     }
 }

@@ -5,7 +5,7 @@ use super::arena::Shared;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::tree::{
-    MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Way, Words,
+    MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Publish, Retired, StorePlan, Subtree, Subtrees, Tree, Words,
 };
 use alloc::vec::Vec;
 use core::mem;
@@ -57,19 +57,23 @@ impl Writer {
 
     /// Reserves all that a planned store takes, so that it cannot fail. A version is open then, if it is done in one.
     #[inline]
-    pub(super) fn prepare<E: StoredValue>(&mut self, plan: &StorePlan, way: Way) -> Result<(), WriteError> {
+    pub(super) fn prepare<E: StoredValue>(
+        &mut self,
+        plan: &StorePlan,
+        way: Publish,
+    ) -> Result<(), WriteError> {
         if mem::needs_drop::<E>() {
             // Those that the backlog gives back.
             self.dead.try_reserve(self.backlog.held()).map_err(|_| WriteError::OutOfMemory)?;
         }
         match way {
-            Way::InPlace if mem::needs_drop::<E>() => self.reserve_records(1),
-            Way::InPlace => Ok(()),
-            Way::Low => {
+            Publish::Word if mem::needs_drop::<E>() => self.reserve_records(1),
+            Publish::Word => Ok(()),
+            Publish::Leaf => {
                 self.reserve_records(1 + MOST_WORDS)?;
                 Ok(self.tree.reserve_leaf()?)
             }
-            Way::Version => self.prepare_version(plan),
+            Publish::Version => self.prepare_version(plan),
         }
     }
 

@@ -44,7 +44,7 @@ pub(crate) use mutant::SHARES_EQUAL_COPIES;
 pub(crate) use path::MAX_HEIGHT;
 pub(crate) use path::Path;
 #[cfg(feature = "std")]
-pub(crate) use publish::{Retired, Way};
+pub(crate) use publish::{Publish, Retired};
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
 pub(crate) use search::CheckedRequest;
 pub(crate) use slot_pos::SlotPos;

@@ -32,11 +32,11 @@ pub(crate) enum Retired {
 
 /// How a store is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Publish {
     /// One atomic store of the entry's word.
-    InPlace,
+    Word,
     /// A copied leaf, which neither splits nor is left underfull, published by its parent's link.
-    Low,
+    Leaf,
     /// A private version, published by the lowest changed link.
     Version,
 }
@@ -44,11 +44,11 @@ pub(crate) enum Way {
 impl<M: Memory> Tree<M> {
     /// How a planned store is to be published.
     #[inline]
-    pub(crate) fn way_of(&self, plan: &StorePlan) -> Way {
+    pub(crate) fn way_of(&self, plan: &StorePlan) -> Publish {
         let (before, after, entries) = match &plan.kind {
-            StoreKind::NewRoot | StoreKind::Spanning => return Way::Version,
-            StoreKind::InLeaf(Edit::Exchange(_)) => return Way::InPlace,
-            StoreKind::InLeaf(Edit::Fill(_)) => return Way::Low,
+            StoreKind::NewRoot | StoreKind::Spanning => return Publish::Version,
+            StoreKind::InLeaf(Edit::Exchange(_)) => return Publish::Word,
+            StoreKind::InLeaf(Edit::Fill(_)) => return Publish::Leaf,
             StoreKind::InLeaf(Edit::Vacate(edit)) => {
                 let leaf = self.leaf_of(&plan.path);
                 (leaf.len(), leaf.len() - edit.slots_less(), leaf.entries() as u64 - 1)
@@ -59,10 +59,10 @@ impl<M: Memory> Tree<M> {
         };
         // A leaf that is the root may have any number of entries but none.
         let is_mended = if self.height == 1 { entries == 0 } else { self.limits.underfills(before, after) };
-        if !is_mended && after <= self.limits.leaf_slots { Way::Low } else { Way::Version }
+        if !is_mended && after <= self.limits.leaf_slots { Publish::Leaf } else { Publish::Version }
     }
 
-    /// Reserves the node that a [low](Way::Low) store takes.
+    /// Reserves the node that a [low](Publish::Leaf) store takes.
     #[inline]
     pub(crate) fn reserve_leaf(&mut self) -> Result<(), OutOfMemory> {
         self.leaves.reserve(1)
@@ -84,7 +84,7 @@ impl<M: Memory> Tree<M> {
         most
     }
 
-    /// Does a [low](Way::Low) store in a copy of its leaf, for which a node is reserved, and puts that in the leaf's place.
+    /// Does a [low](Publish::Leaf) store in a copy of its leaf, for which a node is reserved, and puts that in the leaf's place.
     /// `second` is the second word of an entry that is cut in two. Returns the old leaf. The caller publishes a leaf that is the
     /// root.
     #[inline]

@@ -1,8 +1,8 @@
-//! Sums are exact on every rung.
+//! Sums are exact in every mode.
 
 use super::*;
 use crate::ends::all_of;
-use crate::heap::{Builder, HeapError, Index, PerCpuHeap, Rung};
+use crate::heap::{AddMode, Builder, HeapError, Index, PerCpuHeap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
 use std::vec::Vec;
@@ -15,13 +15,13 @@ fn heap(builder: Builder) -> Result<&'static PerCpuHeap, HeapError> {
     Ok(heap)
 }
 
-/// A heap of each rung and index that this machine has.
+/// A heap of each mode and index that this machine has.
 fn heaps() -> Vec<&'static PerCpuHeap> {
     let builder = PerCpuHeap::builder();
-    let kinds = [Rung::Sequence, Rung::Indexed]
-        .map(|rung| [Index::CpuId, Index::MmCid].map(|index| heap(builder.rung(rung).index(index)).ok()));
+    let kinds = [AddMode::Sequence, AddMode::Indexed]
+        .map(|mode| [Index::CpuId, Index::MmCid].map(|index| heap(builder.add_mode(mode).index(index)).ok()));
     let mut heaps: Vec<_> = kinds.into_iter().flatten().flatten().collect();
-    heaps.push(heap(builder.rung(Rung::Sticky)).unwrap());
+    heaps.push(heap(builder.add_mode(AddMode::Sticky)).unwrap());
     heaps
 }
 
@@ -49,7 +49,7 @@ fn sums_are_exact() {
         let mut values = [7; 3];
         snapshot(&counters, &mut values).unwrap();
         let sum = THREADS * ADDS * (ADDS - 1) / 2;
-        assert_eq!(values, [THREADS * ADDS, 0, sum], "{}", heap.rung());
+        assert_eq!(values, [THREADS * ADDS, 0, sum], "{}", heap.add_mode());
         assert_eq!(counters[2].get(), sum);
         let each: i64 = (0..ADDS).map(|add| if add % 3 == 0 { -5 } else { 2 }).sum();
         assert_eq!(gauge.get(), each * THREADS as i64);
@@ -87,7 +87,7 @@ fn resets_lose_nothing() {
             done.store(true, Relaxed);
         });
         let each: u64 = (0..ADDS).map(|add| add % 3).sum();
-        assert_eq!(taken.load(Relaxed) + counter.get(), 3 * each, "{}", heap.rung());
+        assert_eq!(taken.load(Relaxed) + counter.get(), 3 * each, "{}", heap.add_mode());
     }
 }
 
@@ -116,7 +116,12 @@ fn resets_of_a_histogram_lose_nothing() {
         });
         let rest = histogram.reset();
         let sum = THREADS * (0..ADDS).map(|add| add % 3).sum::<u64>();
-        assert_eq!((taken.0 + rest.count(), taken.1 + rest.sum()), (THREADS * ADDS, sum), "{}", heap.rung());
+        assert_eq!(
+            (taken.0 + rest.count(), taken.1 + rest.sum()),
+            (THREADS * ADDS, sum),
+            "{}",
+            heap.add_mode()
+        );
     }
 }
 

@@ -1,8 +1,8 @@
-//! How a heap is made: its capacity, its rung, its index.
+//! How a heap is made: its capacity, its mode, its index.
 
+use super::add_mode::{AddMode, Adder};
 use super::core_set::CoreSet;
 use super::magazine::Magazines;
-use super::rung::{Adder, Rung};
 use super::sync::Mutex;
 use super::units::{UNIT_BYTES, Units};
 use super::{HeapError, Index, PerCpuHeap};
@@ -23,7 +23,7 @@ const SHARE: u64 = 16;
 #[must_use = "a description makes no heap"]
 pub struct Builder {
     capacity_bytes: Option<u64>,
-    rung: Option<Rung>,
+    mode: Option<AddMode>,
     index: Index,
     cpus: u32,
 }
@@ -35,9 +35,9 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The best rung, by `cpu_id`, with the default capacity. Cost: constant.
+    /// The best mode, by `cpu_id`, with the default capacity. Cost: constant.
     pub fn new() -> Self {
-        Self { capacity_bytes: None, rung: None, index: Index::CpuId, cpus: topology::possible_cpus() }
+        Self { capacity_bytes: None, mode: None, index: Index::CpuId, cpus: topology::possible_cpus() }
     }
 
     /// Addresses for each CPU in bytes, a power of two from 256 KiB to 4 GiB: the most that all objects can take. Without
@@ -48,12 +48,12 @@ impl Builder {
         Self { capacity_bytes: Some(bytes), ..self }
     }
 
-    /// The rung, which must exist here. Without this, the best that does. Cost: constant.
-    pub fn rung(self, rung: Rung) -> Self {
-        Self { rung: Some(rung), ..self }
+    /// The mode, which must exist here. Without this, the best that does. Cost: constant.
+    pub fn add_mode(self, mode: AddMode) -> Self {
+        Self { mode: Some(mode), ..self }
     }
 
-    /// The index of the first two rungs. `CpuId`, the default, is faster and puts memory on the CPU's own node; `MmCid` takes
+    /// The index of the first two modes. `CpuId`, the default, is faster and puts memory on the CPU's own node; `MmCid` takes
     /// memory for no more CPUs than threads ran at once, which counts where a program may wander over many CPUs.
     ///
     /// Cost: constant.
@@ -106,17 +106,17 @@ impl Builder {
     }
 
     fn adder(&self, stride_bytes: usize) -> Result<Adder, HeapError> {
-        let on = |rung, sequence| Ok(Adder::new(rung, sequence, self.cpus, stride_bytes));
-        if self.rung == Some(Rung::Sticky) {
-            return on(Rung::Sticky, rseq::Sequence::absent());
+        let on = |mode, sequence| Ok(Adder::new(mode, sequence, self.cpus, stride_bytes));
+        if self.mode == Some(AddMode::Sticky) {
+            return on(AddMode::Sticky, rseq::Sequence::absent());
         }
         let found = match rseq::detect() {
             Ok(found) => found,
-            Err(_) if self.rung.is_none() => return on(Rung::Sticky, rseq::Sequence::absent()),
-            Err(absent) => return Err(HeapError::Rung { absent }),
+            Err(_) if self.mode.is_none() => return on(AddMode::Sticky, rseq::Sequence::absent()),
+            Err(absent) => return Err(HeapError::AddMode { absent }),
         };
         let sequence = rseq::Sequence::new(found, self.index, self.cpus, stride_bytes);
         let sequence = sequence.ok_or(HeapError::Index { index: self.index })?;
-        on(self.rung.unwrap_or(Rung::Sequence), sequence)
+        on(self.mode.unwrap_or(AddMode::Sequence), sequence)
     }
 }

@@ -13,8 +13,8 @@ pub enum HeapError {
         /// The capacity asked for, in bytes for each CPU.
         capacity_bytes: u64,
     },
-    /// The rung that was asked for does not exist here.
-    Rung {
+    /// The mode that was asked for does not exist here.
+    AddMode {
         /// Why not.
         absent: Absent,
     },
@@ -46,7 +46,7 @@ error_messages! { HeapError + OutOfMemory {
     Self::Capacity { capacity_bytes } =>
         "a capacity of {capacity_bytes} bytes is no power of two from {} to {}",
         Bytes::from(super::build::MIN_CAPACITY_BYTES), Bytes::from(super::build::MAX_CAPACITY_BYTES);
-    Self::Rung { absent } => "{absent}";
+    Self::AddMode { absent } => "{absent}";
     Self::Index { index } => "the kernel does not write {index:?}, by which the heap was to be indexed";
     Self::Reserve { reserve_bytes, capacity_bytes, error } =>
         "{error}: {} of addresses, for a capacity of {} for each CPU; a smaller `capacity` needs fewer",

@@ -76,7 +76,7 @@ impl Magazine {
     }
 
     /// Clears what is dirty, if there are no clean ones.
-    fn wash(&mut self, class: usize, source: &impl Source) {
+    fn zero_dirty(&mut self, class: usize, source: &impl Source) {
         if self.clean.is_empty() && !self.dirty.is_empty() {
             source.clear(class, &self.dirty);
             std::mem::swap(&mut self.clean, &mut self.dirty);
@@ -84,7 +84,7 @@ impl Magazine {
     }
 
     fn alloc(&mut self, class: usize, source: &impl Source) -> Result<u32, AllocError> {
-        self.wash(class, source);
+        self.zero_dirty(class, source);
         if let Some(place) = self.clean.pop() {
             return Ok(place);
         }
@@ -103,7 +103,7 @@ impl Magazine {
     fn take(&mut self, class: usize, into: &mut [u32], source: &impl Source) -> usize {
         let mut done = 0;
         while done < into.len() {
-            self.wash(class, source);
+            self.zero_dirty(class, source);
             let some = self.clean.len().min(into.len() - done);
             if some == 0 {
                 break;
@@ -122,7 +122,7 @@ impl Magazine {
         self.reserve()?;
         for &place in places {
             if self.dirty.len() == FULL {
-                self.wash(class, source);
+                self.zero_dirty(class, source);
             }
             if self.dirty.len() == FULL {
                 source.clear(class, &self.dirty);
@@ -132,7 +132,7 @@ impl Magazine {
             self.dirty.push(place);
             // Cleared now, 64 at once, so that requests find clean ones.
             if self.dirty.len() == FULL {
-                self.wash(class, source);
+                self.zero_dirty(class, source);
             }
         }
         Ok(())

@@ -14,13 +14,13 @@
 //! An object is one place, an offset valid in every unit. A page gets memory when a CPU first writes to it, so a CPU that
 //! never runs the program costs nothing; pages go back when their chunk is empty, and on [`PerCpuHeap::trim`].
 //!
-//! | Rung | An add | Needs |
+//! | AddMode | An add | Needs |
 //! |---|---|---|
-//! | [`Rung::Sequence`] | a restartable sequence on the CPU's own slot: no lock prefix | glibc 2.35 on Linux, x86-64 or aarch64 |
-//! | [`Rung::Indexed`] | the CPU's number, then an atomic add: safe under debuggers | the same |
-//! | [`Rung::Sticky`] | a number that stays with the thread, then an atomic add | nothing |
+//! | [`AddMode::Sequence`] | a restartable sequence on the CPU's own slot: no lock prefix | glibc 2.35 on Linux, x86-64 or aarch64 |
+//! | [`AddMode::Indexed`] | the CPU's number, then an atomic add: safe under debuggers | the same |
+//! | [`AddMode::Sticky`] | a number that stays with the thread, then an atomic add | nothing |
 //!
-//! A heap's rung is chosen when it is made, and does not change.
+//! A heap's mode is chosen when it is made, and does not change.
 //!
 //! ```
 //! use freehold_percpu::Counter;
@@ -33,7 +33,7 @@
 //!     }
 //! });
 //! assert_eq!(HITS.get(), 4000);
-//! println!("{}", PerCpuHeap::global()?.rung());
+//! println!("{}", PerCpuHeap::global()?.add_mode());
 //! # Ok::<(), freehold_percpu::heap::HeapError>(())
 //! ```
 //!
@@ -42,7 +42,7 @@
 //! threads that are inside an allocation or a free, so the child can allocate from every heap ([`freehold_sys::fork`]).
 //!
 //! # Invariants
-//! P10: slots of a heap on the first rung are written by restartable sequences only, but for strays and batches, which are
+//! P10: slots of a heap in the first mode are written by restartable sequences only, but for strays and batches, which are
 //! written atomically only. P11: what no object is in is zero in every unit, as are the clean places of magazines.
 //! P12: a place is an object's, in one magazine, or free in the set. P13: the sum over all units is the sum of what was
 //! added. P14: a batch counter's handed-on sum lacks less than a batch for each unit, and less than a batch for each
@@ -50,6 +50,7 @@
 //!
 //! Source: M. Desnoyers, "Waste-Free Per-CPU Userspace Memory Allocation", FOSDEM 2025.
 
+mod add_mode;
 mod build;
 mod core_set;
 mod error;
@@ -57,26 +58,25 @@ mod global;
 mod handle;
 mod magazine;
 mod object;
-mod rung;
 mod stats;
 mod sync;
 #[cfg(test)]
 mod tests;
 mod units;
 
+pub use add_mode::AddMode;
 pub use build::{Builder, DEFAULT_CAPACITY_BYTES};
 pub use error::{HeapError, TryAllocError};
 pub use freehold_sys::SysError;
 pub use freehold_sys::rseq::{Absent, Index};
 pub use handle::{PerCpu, PerCpuBox, Zeroed};
 pub(crate) use object::{LazyObject, TOGETHER, Words, sum_together};
-pub use rung::Rung;
 pub use stats::HeapStats;
 
 use crate::{AllocError, Request};
+use add_mode::Adder;
 use core_set::CoreSet;
 use magazine::{Magazines, Source};
-use rung::Adder;
 use std::boxed::Box;
 use std::fmt;
 use sync::Mutex;
@@ -96,7 +96,7 @@ pub struct PerCpuHeap {
 }
 
 impl PerCpuHeap {
-    /// A heap with the best rung of this machine, [`DEFAULT_CAPACITY_BYTES`] for each CPU. Cost: as [`Builder::build`].
+    /// A heap with the best mode of this machine, [`DEFAULT_CAPACITY_BYTES`] for each CPU. Cost: as [`Builder::build`].
     ///
     /// # Errors
     /// See [`HeapError`].
@@ -111,8 +111,8 @@ impl PerCpuHeap {
 
     /// How adds are done. Cost: constant.
     #[must_use]
-    pub fn rung(&self) -> Rung {
-        self.adder.rung()
+    pub fn add_mode(&self) -> AddMode {
+        self.adder.add_mode()
     }
 
     /// CPUs that have a unit: those that the kernel may ever use. Cost: constant.
@@ -187,7 +187,7 @@ impl PerCpuHeap {
 impl fmt::Debug for PerCpuHeap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Nothing that is behind a lock: the formatter is the caller's code.
-        f.debug_struct("PerCpuHeap").field("rung", &self.rung()).finish_non_exhaustive()
+        f.debug_struct("PerCpuHeap").field("mode", &self.add_mode()).finish_non_exhaustive()
     }
 }
 

@@ -251,12 +251,15 @@ fn bad_descriptions_are_refused() {
         let refused = PerCpuHeap::builder().capacity(capacity_bytes).build().unwrap_err();
         assert_eq!(refused, HeapError::Capacity { capacity_bytes });
     }
-    assert_eq!(small().rung(Rung::Sticky).build().unwrap().rung(), Rung::Sticky);
+    assert_eq!(small().add_mode(AddMode::Sticky).build().unwrap().add_mode(), AddMode::Sticky);
     match freehold_sys::rseq::detect() {
-        Ok(_) => assert_eq!(small().build().unwrap().rung(), Rung::Sequence),
+        Ok(_) => assert_eq!(small().build().unwrap().add_mode(), AddMode::Sequence),
         Err(absent) => {
-            assert_eq!(small().rung(Rung::Sequence).build().unwrap_err(), HeapError::Rung { absent });
-            assert_eq!(small().build().unwrap().rung(), Rung::Sticky);
+            assert_eq!(
+                small().add_mode(AddMode::Sequence).build().unwrap_err(),
+                HeapError::AddMode { absent }
+            );
+            assert_eq!(small().build().unwrap().add_mode(), AddMode::Sticky);
         }
     }
 }

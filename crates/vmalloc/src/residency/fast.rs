@@ -3,14 +3,14 @@
 use super::Residency;
 use crate::mapping::Pages;
 use crate::zone::{Shape, Zone};
-use freehold_kva::pooled::SlabName;
+use freehold_kva::pooled::SlabRef;
 use std::ptr::NonNull;
 
 impl Residency {
     /// A block of `len` bytes that may hold anything, the fast path: a resident slot of this CPU's slab. `None` is not a
     /// refusal: call [`Residency::alloc`].
     #[inline]
-    pub(crate) fn alloc_fast(&self, len: usize) -> Option<(Pages, SlabName)> {
+    pub(crate) fn alloc_fast(&self, len: usize) -> Option<(Pages, SlabRef)> {
         let (start, slab) = self.take_fast(len)?;
         // SAFETY:
         // - The slot was just taken from its space, which hands out a place once until it is free again.
@@ -21,12 +21,12 @@ impl Residency {
     /// Returns a pair that fits two registers; a larger result would be stored to and reloaded from the stack. This and the
     /// slab's name took a pair of `bench memory` from 2.4 of mimalloc's time to 1.3.
     #[inline(never)]
-    fn take_fast(&self, len: usize) -> Option<(NonNull<u8>, SlabName)> {
+    fn take_fast(&self, len: usize) -> Option<(NonNull<u8>, SlabRef)> {
         let zone = self.zones.blocks();
         if self.quarantine.is_some() {
             return None;
         }
-        let (span, slab) = zone.space.alloc_warm(len as u64)?;
+        let (span, slab) = zone.space.alloc_resident(len as u64)?;
         self.resident.sub(span.size_saturating());
         // SAFETY: the zone is of the mapping, and the slot of the zone, in which blocks are where they are in memory.
         Some((unsafe { self.zones.mapping.at_address(span.first()) }, slab))
@@ -35,11 +35,11 @@ impl Residency {
     /// A slot of a pool that needs nothing done, with its position, the fast path. `None` is not a refusal: call
     /// [`Residency::alloc`].
     #[inline]
-    pub(crate) fn slot_fast(&self, zone: &Zone, shape: &Shape) -> Option<(Pages, u64, SlabName)> {
+    pub(crate) fn slot_fast(&self, zone: &Zone, shape: &Shape) -> Option<(Pages, u64, SlabRef)> {
         if self.quarantine.is_some() {
             return None;
         }
-        let (span, slab) = zone.space.alloc_warm(1)?;
+        let (span, slab) = zone.space.alloc_resident(1)?;
         self.resident.sub(shape.kept as u64);
         // SAFETY: the zone is of the mapping, and the slot of the zone.
         let start = unsafe { self.zones.mapping.at(zone.place.offset(span.first()) + shape.data.start) };
@@ -56,7 +56,7 @@ impl Residency {
         &self,
         zone: &Zone,
         position: u64,
-        slab: Option<SlabName>,
+        slab: Option<SlabRef>,
         counted_bytes: u64,
     ) -> bool {
         if self.resident.add(counted_bytes) || self.quarantine.is_some() {
@@ -68,7 +68,7 @@ impl Residency {
 
     /// As [`Residency::free_fast`], of a block that is a slot of that slab.
     #[inline(never)]
-    pub(crate) fn free_block_fast(&self, address: u64, len: usize, slab: SlabName) -> bool {
+    pub(crate) fn free_block_fast(&self, address: u64, len: usize, slab: SlabRef) -> bool {
         let zone = self.zones.blocks();
         // In its zone, blocks are where they are in memory.
         self.free_fast(zone, address, Some(slab), zone.space.block_bytes(len as u64))

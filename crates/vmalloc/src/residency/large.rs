@@ -5,7 +5,7 @@
 
 use crate::lock::lock;
 use crate::zone::{Held, Zone, Zones};
-use freehold_kva::pooled::SlabName;
+use freehold_kva::pooled::SlabRef;
 use std::sync::Mutex;
 
 /// Sizes of large blocks: four for each doubling, from 1 MiB to the longest reservation.
@@ -14,7 +14,7 @@ pub(crate) const LARGE_CLASSES: usize = 4 * 28;
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Large {
-    lists: [Mutex<Vec<SlabName>>; LARGE_CLASSES],
+    lists: [Mutex<Vec<SlabRef>>; LARGE_CLASSES],
 }
 
 impl Large {

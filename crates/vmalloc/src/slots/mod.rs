@@ -24,7 +24,7 @@ use crate::residency::is_scarce;
 use crate::scrub::Scrub;
 use crate::zone::{Held, Place, Shape, Use, Zone};
 use freehold_kva::Request;
-use freehold_kva::pooled::SlabName;
+use freehold_kva::pooled::SlabRef;
 use freehold_units::Align;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -189,7 +189,7 @@ pub struct Slot<'a> {
     pool: &'a Slots<'a>,
     pages: Pages,
     position: u64,
-    slab: Option<SlabName>,
+    slab: Option<SlabRef>,
     /// Bytes from the start that may have been written.
     used_bytes: usize,
 }
@@ -205,7 +205,7 @@ impl<'a> Slot<'a> {
 impl<'a> Slot<'a> {
     /// A held slot at a position.
     pub(crate) fn from_parts(pool: &'a Slots<'a>, pages: Pages, position: u64) -> Self {
-        let (slab, used_bytes) = (pool.zone.space.slab_name(position), pages.len());
+        let (slab, used_bytes) = (pool.zone.space.slab_ref(position), pages.len());
         Self { pool, pages, position, slab, used_bytes }
     }
 

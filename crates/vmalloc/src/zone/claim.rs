@@ -20,7 +20,7 @@ impl Zone {
             Some(shape) => counted_bytes.div_ceil(shape.kept.max(1) as u64),
             None => counted_bytes,
         };
-        Ok(Claimed { zone: self, batch: self.space.take_warm(positions)? })
+        Ok(Claimed { zone: self, batch: self.space.take_resident(positions)? })
     }
 
     /// Gives the pages beside the slots of an open pool back.

@@ -27,7 +27,7 @@ mod zones;
 use crate::error::AllocError;
 use crate::lock::{lock, read, write};
 use crate::mapping::{Mapping, Pages};
-use freehold_kva::pooled::{self, Memory, SlabName};
+use freehold_kva::pooled::{self, Memory, SlabRef};
 use freehold_kva::{LayoutError, PooledSpace, Request};
 use freehold_sys::SysError;
 use freehold_sys::fork::Held as Guarded;
@@ -58,7 +58,7 @@ pub(crate) struct Held {
     /// Whether its pages may be other than zero.
     pub(crate) is_resident: bool,
     /// The slab that it is a slot of. `None` of an extent, whose addresses have to be given back before they are used again.
-    pub(crate) slab: Option<SlabName>,
+    pub(crate) slab: Option<SlabRef>,
 }
 
 /// Blocks that were freed and are not free yet.
@@ -121,9 +121,12 @@ impl Zone {
     /// The figures of its space, in bytes.
     pub(crate) fn stats(&self) -> pooled::Stats {
         let mut stats = self.space.stats();
-        for positions in
-            [&mut stats.held_bytes, &mut stats.ready_bytes, &mut stats.warm_bytes, &mut stats.purging_bytes]
-        {
+        for positions in [
+            &mut stats.held_bytes,
+            &mut stats.ready_bytes,
+            &mut stats.resident_bytes,
+            &mut stats.purging_bytes,
+        ] {
             *positions = self.place.bytes(*positions);
         }
         stats.unused_bytes *= u128::from(self.place.bytes(1));
@@ -138,7 +141,7 @@ impl Zone {
     /// What all free blocks count as.
     pub(crate) fn all_counted_bytes(&self) -> u64 {
         let stats = self.space.stats();
-        self.counted_bytes(stats.warm_bytes + stats.purging_bytes)
+        self.counted_bytes(stats.resident_bytes + stats.purging_bytes)
     }
 
     /// What a free block of `slot_bytes` counts as: in a pool, one slot.
@@ -199,7 +202,7 @@ impl Zone {
         let start = slot.start + self.shape.as_ref().map_or(0, |shape| shape.data.start);
         // What is resident was handed out before, and prepared then: all of it, for whoever uses more of it than its first
         // holder.
-        if !memory.is_warm {
+        if !memory.is_resident {
             self.prepare(mapping, memory.span)?;
         }
         // SAFETY:
@@ -211,7 +214,7 @@ impl Zone {
             position,
             slot_bytes: slot.len() as u64,
             used_bytes: len,
-            is_resident: memory.is_warm,
+            is_resident: memory.is_resident,
             slab: memory.slab,
         })
     }
@@ -227,7 +230,7 @@ impl Zone {
     }
 
     /// Takes a large block that was freed and may still have its pages.
-    pub(crate) fn alloc_again(&self, mapping: &Mapping, name: SlabName, len: usize) -> Option<Held> {
+    pub(crate) fn alloc_again(&self, mapping: &Mapping, name: SlabRef, len: usize) -> Option<Held> {
         self.hold(mapping, self.space.alloc_extent_again(name)?, len).ok()
     }
 
@@ -264,7 +267,7 @@ impl Zone {
 
     /// Frees a block that may have pages.
     #[inline]
-    pub(crate) fn free_resident(&self, position: u64, slab: Option<SlabName>) {
+    pub(crate) fn free_resident(&self, position: u64, slab: Option<SlabRef>) {
         let freed = match slab {
             Some(slab) => self.space.free_slot(position, slab),
             None => self.space.free(position),
@@ -274,7 +277,7 @@ impl Zone {
 
     /// Frees a block that has no pages (V2).
     pub(crate) fn free_decommitted(&self, position: u64) {
-        self.space.free_cold(position).expect("V1: what is held is freed once");
+        self.space.free_decommitted(position).expect("V1: what is held is freed once");
     }
 
     /// Checks what the space does not know: V4 and V5.

@@ -24,10 +24,10 @@ struct Shared {
 
 impl Shared {
     /// A live slab of generation 1 that the caller owns.
-    fn new(free: u32, warm: u32) -> Self {
+    fn new(free: u32, resident: u32) -> Self {
         let slab = Slab::unused();
         slab.prepare(layout(BASE));
-        slab.warm.store(warm, Ordering::Relaxed);
+        slab.resident.store(resident, Ordering::Relaxed);
         slab.word.store(Word::live(1, free).0, Ordering::Release);
         Self { slab, slots: Default::default() }
     }
@@ -191,18 +191,18 @@ fn mutant_free_without_generation() {
     check(|| Shared::new(u32::MAX, 0), vec![free_twice], retire);
 }
 
-/// Slot 0 is warm and slot 1 is cold. Slot 2 is held by the thread that frees.
+/// Slot 0 is resident and slot 1 is decommitted. Slot 2 is held by the thread that frees.
 fn purge_with(shared: &Shared, claim: fn(&Slab) -> Option<u32>) {
     if let Some(slots) = claim(&shared.slab) {
         assert_eq!(slots, 1);
         shared.hold(0);
         shared.slab.end_purge(true, 8);
-        assert_eq!(shared.slab.warm() & 1, 0);
+        assert_eq!(shared.slab.resident() & 1, 0);
     }
 }
 
 fn purge(shared: &Shared) {
-    purge_with(shared, |slab| slab.claim_warm(SLOT));
+    purge_with(shared, |slab| slab.claim_resident(SLOT));
 }
 
 fn free_while_purged(shared: &Shared) {
@@ -218,7 +218,7 @@ fn free_while_purged(shared: &Shared) {
 fn hold_a_cold_one(shared: &Shared) {
     hold_one_with(
         shared,
-        // As `claim`, but of cold slots.
+        // As `claim`, but of decommitted slots.
         |slab| {
             let word = slab.word();
             let taken = word.with_free(word.free() & !0b10);
@@ -233,10 +233,10 @@ fn what_a_purge_holds_is_not_freed() {
     check(|| Shared::new(0b11, 0b1), vec![free_while_purged, hold_a_cold_one], purge);
 }
 
-/// Slots 0 and 1 are free and warm: slot 1 is purged, then slot 0.
+/// Slots 0 and 1 are free and resident: slot 1 is purged, then slot 0.
 fn purge_twice(shared: &Shared) {
     for slot in [1, 0] {
-        assert_eq!(shared.slab.claim_warm(SLOT), Some(1 << slot));
+        assert_eq!(shared.slab.claim_resident(SLOT), Some(1 << slot));
         shared.slab.end_purge(true, 8);
     }
 }
@@ -272,13 +272,13 @@ fn mutant_look_that_believes_what_another_purge_names() {
 
 #[test]
 fn a_purge_and_a_holder_exclude_each_other() {
-    fn hold_one_warm(shared: &Shared) {
+    fn hold_one_resident(shared: &Shared) {
         hold_one_with(shared, |slab| Some(slot(slab.claim(1, true, &mut 0)?.0)), free);
     }
-    check(|| Shared::new(0b1, 0b1), vec![purge_any, hold_one_warm], purge_any_last);
+    check(|| Shared::new(0b1, 0b1), vec![purge_any, hold_one_resident], purge_any_last);
 
     fn purge_any(shared: &Shared) {
-        if let Some(slots) = shared.slab.claim_warm(SLOT) {
+        if let Some(slots) = shared.slab.claim_resident(SLOT) {
             assert_eq!(slots, 1);
             shared.hold(0);
             shared.slab.end_purge(true, 8);
@@ -290,27 +290,27 @@ fn a_purge_and_a_holder_exclude_each_other() {
 }
 
 /// Takes the only slot for good: no purge is behind what it was told.
-fn hold_warm_with(shared: &Shared, claim: fn(&Slab) -> Option<bool>) {
-    if let Some(is_warm) = claim(&shared.slab) {
+fn hold_resident_with(shared: &Shared, claim: fn(&Slab) -> Option<bool>) {
+    if let Some(is_resident) = claim(&shared.slab) {
         // An exchange reads the latest.
         let was_purged = shared.slab.next.fetch_or(0, Ordering::Relaxed) == 1;
-        assert!(!(is_warm && was_purged), "a slot without pages passes for warm");
+        assert!(!(is_resident && was_purged), "a slot without pages passes for resident");
     }
 }
 
 fn purge_noting(shared: &Shared) {
-    if shared.slab.claim_warm(SLOT).is_some() {
+    if shared.slab.claim_resident(SLOT).is_some() {
         shared.slab.next.store(1, Ordering::Relaxed);
         shared.slab.end_purge(true, 8);
     }
 }
 
 #[test]
-fn what_was_purged_is_not_warm() {
+fn what_was_purged_is_not_resident() {
     fn hold(shared: &Shared) {
-        hold_warm_with(shared, |slab| {
-            let (_, is_warm) = slab.try_claim(1, true).or_else(|| slab.claim(1, true, &mut 0))?;
-            Some(is_warm)
+        hold_resident_with(shared, |slab| {
+            let (_, is_resident) = slab.try_claim(1, true).or_else(|| slab.claim(1, true, &mut 0))?;
+            Some(is_resident)
         });
     }
     check(|| Shared::new(0b1, 0b1), vec![hold], purge_noting);
@@ -321,11 +321,11 @@ fn what_was_purged_is_not_warm() {
 fn mutant_claim_that_believes_what_it_saw_before() {
     fn claim(slab: &Slab) -> Option<bool> {
         let word = slab.word();
-        let is_warm = word.free() & slab.warm() != 0;
-        (word.free() != 0 && slab.exchange(word, word.with_free(0)).is_ok()).then_some(is_warm)
+        let is_resident = word.free() & slab.resident() != 0;
+        (word.free() != 0 && slab.exchange(word, word.with_free(0)).is_ok()).then_some(is_resident)
     }
     fn hold(shared: &Shared) {
-        hold_warm_with(shared, claim);
+        hold_resident_with(shared, claim);
     }
     check(|| Shared::new(0b1, 0b1), vec![hold], purge_noting);
 }
@@ -335,7 +335,7 @@ fn mutant_claim_that_believes_what_it_saw_before() {
 fn mutant_purge_that_names_its_slots_late() {
     fn claim(slab: &Slab) -> Option<u32> {
         let word = slab.word();
-        let claimed = word.free() & slab.warm();
+        let claimed = word.free() & slab.resident();
         let new = word.with_free(word.free() & !claimed).purging(true);
         (claimed != 0 && slab.exchange(word, new).is_ok()).then_some(claimed)?;
         slab.claimed.store(claimed, Ordering::Relaxed);

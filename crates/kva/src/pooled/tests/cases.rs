@@ -182,38 +182,38 @@ fn windows_end_within_a_cell() {
 }
 
 #[test]
-fn a_free_slot_is_warm_until_it_was_purged() {
+fn a_free_slot_is_resident_until_it_was_purged() {
     let space = memory(1024);
     let blocks: Vec<Span> = (0..40).map(|_| space.alloc(0x4000).unwrap()).collect();
     let large = space.alloc(400 << 12).unwrap();
-    assert!(space.take_warm(u64::MAX).unwrap().is_empty());
+    assert!(space.take_resident(u64::MAX).unwrap().is_empty());
     for block in &blocks[3..] {
         space.free(block.first()).unwrap();
     }
     space.free(large.first()).unwrap();
-    let warm = 37 * 0x4000 + (400 << 12);
-    assert_eq!(space.stats().warm_bytes, warm);
-    let some = space.take_warm(3 * 0x4000_u64).unwrap();
+    let resident = 37 * 0x4000 + (400 << 12);
+    assert_eq!(space.stats().resident_bytes, resident);
+    let some = space.take_resident(3 * 0x4000_u64).unwrap();
     assert_eq!(some.bytes(), (3 * 0x4000).into());
     // Runs of slots are one span.
     assert_eq!(some.spans().count(), 1);
     space.give_back(some);
-    assert_eq!(space.stats().warm_bytes, warm - 3 * 0x4000);
-    // Warm slots before cold ones.
+    assert_eq!(space.stats().resident_bytes, resident - 3 * 0x4000);
+    // Resident slots before decommitted ones.
     let again = space.alloc(0x4000).unwrap();
-    assert_eq!(space.stats().warm_bytes, warm - 4 * 0x4000);
+    assert_eq!(space.stats().resident_bytes, resident - 4 * 0x4000);
     space.free(again.first()).unwrap();
     // Dropped: as it was.
-    drop(space.take_warm(u64::MAX).unwrap());
-    assert_eq!(space.stats().warm_bytes, warm - 3 * 0x4000);
+    drop(space.take_resident(u64::MAX).unwrap());
+    assert_eq!(space.stats().resident_bytes, resident - 3 * 0x4000);
     assert_eq!(space.stats().extents, 1);
-    let rest = space.take_warm(u64::MAX).unwrap();
+    let rest = space.take_resident(u64::MAX).unwrap();
     space.give_back(rest);
-    assert_eq!((space.stats().warm_bytes, space.stats().extents), (0, 0));
+    assert_eq!((space.stats().resident_bytes, space.stats().extents), (0, 0));
     blocks[..3].iter().for_each(|block| assert_eq!(space.free(block.first()), Ok(*block)));
     space.trim();
-    assert_eq!(space.stats().slabs, 1, "a warm slab stays");
-    let last = space.take_warm(u64::MAX).unwrap();
+    assert_eq!(space.stats().slabs, 1, "a resident slab stays");
+    let last = space.take_resident(u64::MAX).unwrap();
     space.give_back(last);
     space.trim();
     assert_eq!(free_blocks(&space), [space.span()]);
@@ -224,7 +224,7 @@ fn a_forgotten_batch_keeps_its_slots() {
     let space = memory(64);
     let block = space.alloc(0x4000).unwrap();
     space.free(block.first()).unwrap();
-    std::mem::forget(space.take_warm(u64::MAX).unwrap());
+    std::mem::forget(space.take_resident(u64::MAX).unwrap());
     space.validate().unwrap();
     let other = space.alloc(0x4000).unwrap();
     assert_ne!(other, block);
@@ -257,23 +257,23 @@ fn random_replacement_rarely_takes_the_lock() {
 }
 
 #[test]
-fn memory_is_warm_until_its_pages_are_given_back() {
+fn memory_is_resident_until_its_pages_are_given_back() {
     let space = memory(1024);
     let fresh = space.alloc_memory(0x2000).unwrap();
-    assert!(!fresh.is_warm && fresh.slab.is_some());
+    assert!(!fresh.is_resident && fresh.slab.is_some());
     space.free(fresh.span.first()).unwrap();
     let again = space.alloc_memory(0x2000).unwrap();
-    assert!(again.is_warm && again.span == fresh.span);
+    assert!(again.is_resident && again.span == fresh.span);
     // An interior address changes nothing.
-    assert!(space.free_cold(again.span.first() + 0x1000).is_err());
-    assert_eq!(space.free_cold(again.span.first()), Ok(again.span));
-    assert!(matches!(space.free_cold(again.span.first()), Err(FreeError::AlreadyFree { .. })));
-    assert_eq!(space.stats().warm_bytes, 0);
-    assert!(!space.alloc_memory(0x2000).unwrap().is_warm);
-    // A cold extent goes back at once, a warm one waits.
+    assert!(space.free_decommitted(again.span.first() + 0x1000).is_err());
+    assert_eq!(space.free_decommitted(again.span.first()), Ok(again.span));
+    assert!(matches!(space.free_decommitted(again.span.first()), Err(FreeError::AlreadyFree { .. })));
+    assert_eq!(space.stats().resident_bytes, 0);
+    assert!(!space.alloc_memory(0x2000).unwrap().is_resident);
+    // A decommitted extent goes back at once, a resident one waits.
     let extent = space.alloc_memory(300 << 12).unwrap();
-    assert!(extent.slab.is_none() && !extent.is_warm);
-    space.free_cold(extent.span.first()).unwrap();
+    assert!(extent.slab.is_none() && !extent.is_resident);
+    space.free_decommitted(extent.span.first()).unwrap();
     assert_eq!(space.stats().extents, 0);
     let aligned = Request::new(0x2000).align(Align::new(1 << 20).unwrap());
     let extent = space.alloc_memory_request(&aligned).unwrap();
@@ -291,7 +291,7 @@ fn the_name_of_a_slab_changes_no_answer() {
     let foreign = other.alloc_memory(0x2000).unwrap().slab.unwrap();
     let gone = {
         let block = other.alloc_memory(0x1_0000).unwrap();
-        other.free_cold(block.span.first()).unwrap();
+        other.free_decommitted(block.span.first()).unwrap();
         other.trim();
         block.slab.unwrap()
     };
@@ -300,7 +300,7 @@ fn the_name_of_a_slab_changes_no_answer() {
         assert_eq!(space.free_slot(first, slab), Ok(block.span));
         let again = space.free_slot(first, slab);
         assert!(matches!(again, Err(FreeError::AlreadyFree { block: free, .. }) if free == block.span));
-        assert_eq!(space.alloc_warm(0x2000), Some((block.span, block.slab.unwrap())));
+        assert_eq!(space.alloc_resident(0x2000), Some((block.span, block.slab.unwrap())));
         let inside = space.free_slot(first + 0x1000, slab);
         assert!(matches!(inside, Err(FreeError::Interior { region, .. }) if region == block.span));
         let outside = space.free_slot(space.span().last(), slab);
@@ -314,22 +314,22 @@ fn the_name_of_a_slab_changes_no_answer() {
 }
 
 #[test]
-fn what_is_warm_is_handed_out_in_line() {
+fn what_is_resident_is_handed_out_in_line() {
     let space = memory(1024);
-    assert_eq!(space.alloc_warm(0x2000), None, "no slab");
+    assert_eq!(space.alloc_resident(0x2000), None, "no slab");
     let block = space.alloc_memory(0x2000).unwrap();
-    assert_eq!(space.alloc_warm(0x2000), None, "no warm slot");
+    assert_eq!(space.alloc_resident(0x2000), None, "no resident slot");
     space.free(block.span.first()).unwrap();
     for none in [0, 0x1fff, 0x1000, 0x3000, 0x101_000, !0xfff] {
-        assert_eq!(space.alloc_warm(none), None);
+        assert_eq!(space.alloc_resident(none), None);
     }
-    assert_eq!(space.alloc_warm(0x2000), Some((block.span, block.slab.unwrap())));
-    assert_eq!(space.alloc_warm(0x2000), None);
-    // Addresses alone are never warm.
+    assert_eq!(space.alloc_resident(0x2000), Some((block.span, block.slab.unwrap())));
+    assert_eq!(space.alloc_resident(0x2000), None);
+    // Addresses alone are never resident.
     let addresses = PooledSpace::new(space.span(), Align::PAGE).unwrap();
     let block = addresses.alloc(0x2000).unwrap();
     addresses.free(block.first()).unwrap();
-    assert_eq!(addresses.alloc_warm(0x2000), None);
+    assert_eq!(addresses.alloc_resident(0x2000), None);
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn what_is_set_aside_is_nobodys_until_it_is_returned() {
     assert!(!space.return_aside(block.first()) && !space.return_aside(aside.first() + CELL));
     space.validate().unwrap();
     // Slabs without a block make room.
-    space.free_cold(block.first()).unwrap();
+    space.free_decommitted(block.first()).unwrap();
     let rest = space.set_aside(&Request::new(60 * CELL)).unwrap();
     assert!(matches!(space.set_aside(&Request::new(2 * CELL)), Err(AllocError::NoSpace { .. })));
     assert!(space.return_aside(aside.first()) && !space.return_aside(aside.first()));
@@ -366,10 +366,10 @@ fn a_slot_that_is_ready_is_found_in_any_slab() {
     let space = memory(64);
     let blocks: Vec<Span> = (0..200).map(|_| space.alloc(4096).unwrap()).collect();
     let ready: Vec<Span> = blocks.iter().copied().step_by(40).collect();
-    blocks.iter().for_each(|block| assert!(space.free_cold(block.first()).is_ok()));
+    blocks.iter().for_each(|block| assert!(space.free_decommitted(block.first()).is_ok()));
     let mut found: Vec<Span> = Vec::new();
     while let Some(memory) = space.alloc_ready(4096, |span| ready.contains(&span)) {
-        assert!(!memory.is_warm && memory.slab.is_some());
+        assert!(!memory.is_resident && memory.slab.is_some());
         found.push(memory.span);
     }
     found.sort();
@@ -378,22 +378,22 @@ fn a_slot_that_is_ready_is_found_in_any_slab() {
     // Of an extent and of another size there is none.
     assert_eq!(space.alloc_ready(300 << 12, |_| true), None);
     assert_eq!(space.alloc_ready(8192, |_| true), None);
-    found.iter().for_each(|block| assert!(space.free_cold(block.first()).is_ok()));
+    found.iter().for_each(|block| assert!(space.free_decommitted(block.first()).is_ok()));
     space.trim();
     assert_eq!(free_blocks(&space), [space.span()]);
 }
 
 #[test]
-fn an_extent_that_was_freed_warm_comes_back_by_name_until_it_was_purged() {
+fn an_extent_that_was_freed_resident_comes_back_by_name_until_it_was_purged() {
     let space = memory(64);
     let extent = space.alloc(300 << 12).unwrap();
     let name = space.extent_name(extent.first()).unwrap();
     assert_eq!(space.alloc_extent_again(name), None, "it is held");
     space.free(extent.first()).unwrap();
     let again = space.alloc_extent_again(name).unwrap();
-    assert_eq!((again.span, again.is_warm), (extent, true));
+    assert_eq!((again.span, again.is_resident), (extent, true));
     space.free(extent.first()).unwrap();
-    let batch = space.take_warm(1u64).unwrap();
+    let batch = space.take_resident(1u64).unwrap();
     assert_eq!(space.alloc_extent_again(name), None, "a purge holds it");
     space.give_back(batch);
     assert_eq!(space.alloc_extent_again(name), None, "it is gone");

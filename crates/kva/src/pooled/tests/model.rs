@@ -100,7 +100,7 @@ impl Model {
             let (word, layout) = (slab.word(), slab.layout());
             let serves = by_slot && class.is_some() && layout.class == class && word.free() != 0;
             assert!(!serves, "{error:?}: a slab of the class has a free slot for {request:?}");
-            let is_empty = layout.class.is_some() && word.free() == u32::MAX && slab.warm() == 0;
+            let is_empty = layout.class.is_some() && word.free() == u32::MAX && slab.resident() == 0;
             let lacks_room = matches!(error, AllocError::NoSpace { .. } | AllocError::Occupied { .. });
             assert!(!(is_empty && lacks_room), "{error:?}: a slab without a block was left for {request:?}");
         }
@@ -169,12 +169,12 @@ impl Model {
     fn purge(&mut self, budget: u64, purged: bool, meanwhile: &[Op]) {
         let Self { space, live, .. } = self;
         let before = space.stats();
-        let batch = space.take_warm(budget).unwrap();
+        let batch = space.take_resident(budget).unwrap();
         let spans: Vec<Span> = all_of(batch.spans());
         let bytes: u128 = spans.iter().map(|span| span.size_bytes()).sum();
         assert_eq!(bytes, batch.bytes().0);
-        assert_eq!(batch.is_empty(), before.warm_bytes == 0);
-        assert!(bytes >= u128::from(budget.min(before.warm_bytes)));
+        assert_eq!(batch.is_empty(), before.resident_bytes == 0);
+        assert!(bytes >= u128::from(budget.min(before.resident_bytes)));
         for &span in &spans {
             assert!(!live.values().any(|&(block, _)| block.overlaps(span)), "{span} is held");
             assert_eq!(space.locate(span.first()), None);
@@ -201,13 +201,13 @@ impl Model {
                 assert_eq!(space.free(first), Ok(live.remove(&first).unwrap().0));
             }
         }
-        let warm = space.stats().warm_bytes;
+        let resident = space.stats().resident_bytes;
         if purged {
             space.give_back(batch);
-            assert_eq!(space.stats().warm_bytes, warm);
+            assert_eq!(space.stats().resident_bytes, resident);
         } else {
             drop(batch);
-            assert_eq!(u128::from(space.stats().warm_bytes), u128::from(warm) + bytes);
+            assert_eq!(u128::from(space.stats().resident_bytes), u128::from(resident) + bytes);
         }
     }
 
@@ -231,7 +231,7 @@ impl Model {
         for first in self.live.keys().copied().collect::<Vec<u64>>() {
             self.free(first);
         }
-        let batch = self.space.take_warm(u64::MAX).unwrap();
+        let batch = self.space.take_resident(u64::MAX).unwrap();
         self.space.give_back(batch);
         self.space.trim();
         self.check();

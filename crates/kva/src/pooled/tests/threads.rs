@@ -1,7 +1,7 @@
 //! Many threads on one space. A table of its own, with one owner for each granule, says whether two blocks ever overlapped;
 //! at the end everything is freed, and one block must remain.
 
-use super::super::{PooledSpace, SlabName};
+use super::super::{PooledSpace, SlabRef};
 use crate::FreeError;
 use freehold_units::{Align, Span};
 use std::sync::Barrier;
@@ -50,7 +50,7 @@ fn space(memory: bool) -> PooledSpace {
 }
 
 fn end(space: &PooledSpace) {
-    let batch = space.take_warm(u64::MAX).unwrap();
+    let batch = space.take_resident(u64::MAX).unwrap();
     space.give_back(batch);
     space.trim();
     space.validate().unwrap();
@@ -60,15 +60,16 @@ fn end(space: &PooledSpace) {
 /// Replaces blocks at random in a space that is nearly exhausted, trims and purges meanwhile, and frees others' blocks.
 fn work(space: &PooledSpace, owners: &Owners, handed: &[AtomicU64], thread: u32) -> u64 {
     let mut random = Random(thread.into());
-    let mut blocks: Vec<(Span, Option<SlabName>)> = Vec::new();
+    let mut blocks: Vec<(Span, Option<SlabRef>)> = Vec::new();
     let mut refused = 0;
     for _ in 0..ROUNDS {
         match random.below(16) {
             0..=6 => {
                 let granules = [1, 1, 2, 3, 16, 40, 300][random.below(7) as usize];
-                let warm = space.alloc_warm(granules * GRANULE).map(|(block, slab)| (block, Some(slab)));
+                let resident =
+                    space.alloc_resident(granules * GRANULE).map(|(block, slab)| (block, Some(slab)));
                 let any = || space.alloc_memory(granules * GRANULE).map(|memory| (memory.span, memory.slab));
-                match warm.map_or_else(any, Ok) {
+                match resident.map_or_else(any, Ok) {
                     Ok((block, slab)) => {
                         owners.change(block, 0, thread);
                         assert_eq!(space.locate(block.last()), Some(block));
@@ -100,7 +101,7 @@ fn work(space: &PooledSpace, owners: &Owners, handed: &[AtomicU64], thread: u32)
                     assert_eq!(space.free(first), Ok(block));
                 }
             }
-            14 => match space.take_warm(random.below(64) * GRANULE).unwrap() {
+            14 => match space.take_resident(random.below(64) * GRANULE).unwrap() {
                 batch if random.below(4) == 0 => drop(batch),
                 batch => {
                     for span in batch.spans() {

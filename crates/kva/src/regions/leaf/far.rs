@@ -7,7 +7,7 @@
 //!
 //! The high halves are memory that nobody reserved. Where it is refused, the entry gets a leaf of its own.
 
-use super::{Entry, Leaf, REACH, Terms, WIDTH};
+use super::{Entry, Leaf, REACH, RegionAttrs, WIDTH};
 use alloc::boxed::Box;
 use freehold_units::pool::boxed;
 
@@ -71,7 +71,7 @@ impl<V> Leaf<V> {
     }
 
     /// Takes an entry out of any leaf, as [`Leaf::remove_near`] does.
-    pub(in crate::regions) fn remove(&mut self, slot: usize) -> (Terms, Option<V>) {
+    pub(in crate::regions) fn remove(&mut self, slot: usize) -> (RegionAttrs, Option<V>) {
         let last = self.len() - 1;
         for halves in self.high.iter_mut().flat_map(|high| high.iter_mut()) {
             halves[slot] = halves[last];

@@ -70,14 +70,14 @@ pub(crate) struct Leaf<V> {
 
 /// What a region keeps of its request but size and value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Terms {
+pub(crate) struct RegionAttrs {
     /// Granules of guard behind it.
     pub(crate) guard_granules: u32,
     /// The logarithm of its alignment in bytes.
     pub(crate) align: u8,
 }
 
-impl Terms {
+impl RegionAttrs {
     #[inline]
     pub(crate) fn new(guard_granules: u32, align: Align) -> Self {
         Self { guard_granules, align: align.bytes().trailing_zeros() as u8 }
@@ -95,7 +95,7 @@ pub(super) struct Entry<V> {
     pub(super) start: u64,
     pub(super) end: u128,
     pub(super) next: u128,
-    pub(super) terms: Terms,
+    pub(super) terms: RegionAttrs,
     pub(super) value: Option<V>,
 }
 
@@ -192,11 +192,11 @@ impl<V> Leaf<V> {
     }
 
     #[inline]
-    pub(in crate::regions) fn terms(&self, slot: usize) -> Terms {
-        Terms { guard_granules: self.guards[slot], align: self.aligns[slot] }
+    pub(in crate::regions) fn terms(&self, slot: usize) -> RegionAttrs {
+        RegionAttrs { guard_granules: self.guards[slot], align: self.aligns[slot] }
     }
 
-    fn set_terms(&mut self, slot: usize, terms: Terms) {
+    fn set_terms(&mut self, slot: usize, terms: RegionAttrs) {
         (self.guards[slot], self.aligns[slot]) = (terms.guard_granules, terms.align);
     }
 
@@ -319,7 +319,7 @@ impl<V> Leaf<V> {
         before: usize,
         start: i32,
         end: i32,
-        terms: Terms,
+        terms: RegionAttrs,
         value: Option<V>,
     ) {
         let slot = self.len();
@@ -334,7 +334,7 @@ impl<V> Leaf<V> {
     /// Takes an entry out of a near leaf; the last slot's entry moves to its slot. The gap behind it belongs to nobody
     /// then: the caller gives it to the entry before.
     #[inline]
-    pub(in crate::regions) fn remove_near(&mut self, slot: usize) -> (Terms, Option<V>) {
+    pub(in crate::regions) fn remove_near(&mut self, slot: usize) -> (RegionAttrs, Option<V>) {
         let last = self.len() - 1;
         if self.is_tail(slot) {
             self.tail = NO_SLOT;

@@ -1,11 +1,11 @@
 //! What a leaf answers by its lanes, against its entries read one by one.
 
-use super::super::Wanted;
+use super::super::GranuleRequest;
 use super::super::leaf::far::high_halves;
 use super::super::leaf::{Entry, Leaf, WIDTH};
 use super::wanted;
 use crate::bplus::LeafNode;
-use crate::regions::Terms;
+use crate::regions::RegionAttrs;
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -45,12 +45,12 @@ fn leaf_of(first: u128, is_far: bool, known: &[Known]) -> Leaf<()> {
     let mut leaf = empty(first, is_far);
     for &(start, end, next, is_region) in known {
         let value = is_region.then_some(());
-        leaf.push(Entry { start: start as u64, end, next, terms: Terms::default(), value });
+        leaf.push(Entry { start: start as u64, end, next, terms: RegionAttrs::default(), value });
     }
     leaf
 }
 
-fn check_places(leaf: &Leaf<()>, known: &[Known], wanted: &Wanted) {
+fn check_places(leaf: &Leaf<()>, known: &[Known], wanted: &GranuleRequest) {
     let (size, align) = (u128::from(wanted.size), u128::from(wanted.mask) + 1);
     let lowest = known.iter().enumerate().filter_map(|(slot, entry)| {
         let place = entry.1.max(wanted.from.into()).next_multiple_of(align);

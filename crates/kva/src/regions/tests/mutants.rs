@@ -1,7 +1,7 @@
 //! Trees that are broken on purpose: `validate` finds each, by the invariant that it breaks.
 
 use super::super::leaf::BEYOND;
-use super::super::{EntryHandle, Order, RegionTree, Terms, search};
+use super::super::{EntryHandle, Order, RegionAttrs, RegionTree, search};
 use super::{bytes, take, tree_of, wanted};
 use crate::bplus::LeafPath;
 
@@ -146,7 +146,7 @@ fn a_node_that_is_nowhere() {
 }
 
 /// Adds a region on terms that do not suit its place.
-fn on_terms(terms: Terms) -> &'static str {
+fn on_terms(terms: RegionAttrs) -> &'static str {
     caught(|tree| {
         let span = bytes(0, 40_001, 40_003);
         tree.reserve(1).unwrap();
@@ -157,8 +157,8 @@ fn on_terms(terms: Terms) -> &'static str {
 
 #[test]
 fn terms_that_cannot_be() {
-    assert_eq!(on_terms(Terms { guard_granules: 0, align: 1 }), "K6");
-    assert_eq!(on_terms(Terms { guard_granules: 2, align: 0 }), "K4");
+    assert_eq!(on_terms(RegionAttrs { guard_granules: 0, align: 1 }), "K6");
+    assert_eq!(on_terms(RegionAttrs { guard_granules: 2, align: 0 }), "K4");
 }
 
 #[test]

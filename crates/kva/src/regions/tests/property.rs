@@ -1,7 +1,7 @@
 //! The tree against the model: any layout that grows, any sizes, windows and alignments, from empty to three levels
 //! and back, checked from scratch after every operation.
 
-use super::super::{Order, RegionTree, Terms, search};
+use super::super::{Order, RegionAttrs, RegionTree, search};
 use super::model::{Interval, Model};
 use super::{bytes, wanted};
 use freehold_units::Align;
@@ -66,7 +66,7 @@ impl Twins {
             let span = bytes(self.shift, first, last);
             self.tree.reserve(1).unwrap();
             let (entry, _) = self.tree.block_over(span).unwrap();
-            self.tree.insert(entry, span, Terms::default(), Some(self.count));
+            self.tree.insert(entry, span, RegionAttrs::default(), Some(self.count));
             self.model.taken.push((first, last, 0));
             self.count += 1;
         }
@@ -136,7 +136,7 @@ impl Twins {
         assert_eq!(found.map(|found| u128::from(found.start)), best);
         if let (Some(found), Some(start)) = (found, best) {
             let end = start + u128::from(size);
-            let terms = Terms { guard_granules: guard, align: (align + self.shift) as u8 };
+            let terms = RegionAttrs { guard_granules: guard, align: (align + self.shift) as u8 };
             self.tree.insert(found.entry, bytes(self.shift, start, end), terms, Some(self.count));
             self.model.take((start, end, guard));
             self.count += 1;

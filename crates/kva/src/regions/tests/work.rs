@@ -1,6 +1,6 @@
 //! Nodes that searches visit, which do not depend on the machine.
 
-use super::super::{EntryHandle, Order, RegionTree, Terms, Wanted, search};
+use super::super::{EntryHandle, GranuleRequest, Order, RegionAttrs, RegionTree, search};
 use super::{bytes, take, tree_of, wanted};
 use freehold_units::{Tally, Work};
 use std::vec::Vec;
@@ -18,18 +18,18 @@ fn misaligned() -> RegionTree<u32> {
     tree
 }
 
-fn request(size: u64, align: u32) -> Wanted {
+fn request(size: u64, align: u32) -> GranuleRequest {
     wanted(0, size, align, (0, END)).unwrap()
 }
 
-fn searched(tree: &mut RegionTree<u32>, wanted: &Wanted) -> (Option<u64>, u64) {
+fn searched(tree: &mut RegionTree<u32>, wanted: &GranuleRequest) -> (Option<u64>, u64) {
     let mut tally = Tally::default();
     let found = search(tree, Order::LowestFirst, wanted, &mut tally);
     (found.map(|found| found.start), tally.of(Work::NodeVisited))
 }
 
 /// By the blocks one by one.
-fn lowest(tree: &RegionTree<u32>, wanted: &Wanted) -> Option<u64> {
+fn lowest(tree: &RegionTree<u32>, wanted: &GranuleRequest) -> Option<u64> {
     tree.blocks().find_map(|block| {
         let place = block.first().next_multiple_of(wanted.mask + 1);
         (place + wanted.size - 1 <= block.last()).then_some(place)
@@ -84,7 +84,7 @@ fn a_shared_borrow_learns_too() {
     let aligned = request(512, 9);
     searched(&mut tree, &aligned);
     // In trees of three levels an allocation with alignment leaves bounds as they were.
-    let terms = Terms { align: 9, ..Terms::default() };
+    let terms = RegionAttrs { align: 9, ..RegionAttrs::default() };
     for at in 0..GAPS {
         let span = bytes(0, at * 1024 + 100, at * 1024 + 501);
         tree.reserve(1).unwrap();

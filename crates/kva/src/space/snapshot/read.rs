@@ -2,7 +2,7 @@
 
 use super::checksum::crc32;
 use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, RestoreError, kind};
-use crate::regions::Terms;
+use crate::regions::RegionAttrs;
 use crate::request::guard_granules;
 use freehold_units::{Align, Span};
 
@@ -12,7 +12,7 @@ pub(super) enum Part<'a> {
     Free(Span),
     Region {
         span: Span,
-        terms: Terms,
+        terms: RegionAttrs,
         guard: Option<Span>,
         is_carved: bool,
         value: &'a [u8],
@@ -134,7 +134,7 @@ impl<'a> Runs<'a> {
             return Err(RestoreError::Align { at });
         }
         self.needed = self.needed.max(if wider > 0 { ALIGNED } else { PLAIN });
-        let terms = Terms { guard_granules, align: log2 as u8 };
+        let terms = RegionAttrs { guard_granules, align: log2 as u8 };
         Ok(Part::Region { span, terms, guard, is_carved, value: self.value()? })
     }
 

@@ -3,7 +3,7 @@
 use crate::concurrent::place::cpus;
 use crate::concurrent::{FLOOR, Who};
 use freehold_harness::threads;
-use freehold_percpu::heap::{Builder, HeapError, Index, PerCpuHeap, Rung};
+use freehold_percpu::heap::{AddMode, Builder, HeapError, Index, PerCpuHeap};
 use freehold_percpu::{AllocError, ApproxCounter, Counter, Histogram};
 use freehold_rivals::counters::{
     AtomicBuckets, Contatori, Counts, FastCounter, MetricsUtil, MetricsUtilHistogram, Padded, PaddedThreads,
@@ -21,11 +21,11 @@ pub(super) const fn ours(variant: &'static str) -> Who {
 }
 
 /// The variants of ours: the rungs and indexes below the best.
-pub(super) const RUNGS: [(Who, Rung, Index); 4] = [
-    (Who::default(OURS), Rung::Sequence, Index::CpuId),
-    (ours("mm-cid"), Rung::Sequence, Index::MmCid),
-    (ours("rung-2"), Rung::Indexed, Index::CpuId),
-    (ours("rung-3"), Rung::Sticky, Index::CpuId),
+pub(super) const RUNGS: [(Who, AddMode, Index); 4] = [
+    (Who::default(OURS), AddMode::Sequence, Index::CpuId),
+    (ours("mm-cid"), AddMode::Sequence, Index::MmCid),
+    (ours("rung-2"), AddMode::Indexed, Index::CpuId),
+    (ours("rung-3"), AddMode::Sticky, Index::CpuId),
 ];
 
 /// Who may be asked for.
@@ -46,8 +46,8 @@ pub(super) fn whos() -> Vec<Who> {
 }
 
 /// A heap that lives as long as the program.
-pub(super) fn heap(rung: Rung, index: Index) -> Result<&'static PerCpuHeap, HeapError> {
-    Ok(Builder::new().rung(rung).index(index).build()?.leak())
+pub(super) fn heap(rung: AddMode, index: Index) -> Result<&'static PerCpuHeap, HeapError> {
+    Ok(Builder::new().add_mode(rung).index(index).build()?.leak())
 }
 
 /// The heap that users get.

@@ -66,7 +66,7 @@ pub fn stress(options: &Options, progress: &mut Progress) -> anyhow::Result<Resu
     let mut ran = 0;
     for (who, rung, index) in RUNGS {
         progress.tick(&format!("storm: {}", who.label()));
-        match Builder::new().capacity(1 << 18).rung(rung).index(index).build() {
+        match Builder::new().capacity(1 << 18).add_mode(rung).index(index).build() {
             Ok(heap) => {
                 on_heap(options, threads, &who, heap.leak(), &mut results)?;
                 ran += 1;

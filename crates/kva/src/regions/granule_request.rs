@@ -5,7 +5,7 @@ use crate::request::CheckedRequest;
 
 /// What is searched for, in granules.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct GranuleRequest {
     /// At least 1, guard included.
     pub(super) size: u64,
     /// The alignment less one.
@@ -15,7 +15,7 @@ pub(crate) struct Wanted {
     pub(super) until: u64,
 }
 
-impl Wanted {
+impl GranuleRequest {
     /// `None` if the window holds no whole granule.
     #[inline]
     pub(crate) fn new(request: &CheckedRequest, shift: u32) -> Option<Self> {

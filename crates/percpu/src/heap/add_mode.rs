@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How a heap's adds are done. The order is that of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rung {
+pub enum AddMode {
     /// A restartable sequence on the CPU's own slot.
     Sequence,
     /// An atomic add on the slot of the CPU, whose number comes from the area of restartable sequences.
@@ -18,12 +18,12 @@ pub enum Rung {
     Sticky,
 }
 
-impl fmt::Display for Rung {
+impl fmt::Display for AddMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Sequence => "rung 1: restartable sequences",
-            Self::Indexed => "rung 2: the CPU's number and atomic adds",
-            Self::Sticky => "rung 3: a slot for each thread and atomic adds",
+            Self::Sequence => "mode 1: restartable sequences",
+            Self::Indexed => "mode 2: the CPU's number and atomic adds",
+            Self::Sticky => "mode 3: a slot for each thread and atomic adds",
         })
     }
 }
@@ -31,11 +31,11 @@ impl fmt::Display for Rung {
 /// Adds to the slots of one heap: `stride_bytes` apart, one for each CPU, then the stray one, then that of batches.
 #[derive(Debug)]
 pub(super) struct Adder {
-    /// How adds are done on the first rung, absent on others.
+    /// How adds are done in the first mode, absent on others.
     adds: Sequence,
-    /// Where the CPU's number comes from, absent on the third rung.
+    /// Where the CPU's number comes from, absent in the third mode.
     finds: Sequence,
-    rung: Rung,
+    mode: AddMode,
     cpus: u32,
     stride_bytes: usize,
     /// Whether anything was ever added to the stray slot of an object, or to that of batches. Set before the add.
@@ -44,14 +44,14 @@ pub(super) struct Adder {
 }
 
 impl Adder {
-    /// On a rung, which needs the sequence if it is not the third.
-    pub(super) fn new(rung: Rung, sequence: Sequence, cpus: u32, stride_bytes: usize) -> Self {
-        debug_assert!(rung == Rung::Sticky || !sequence.is_absent());
+    /// In a mode, which needs the sequence if it is not the third.
+    pub(super) fn new(mode: AddMode, sequence: Sequence, cpus: u32, stride_bytes: usize) -> Self {
+        debug_assert!(mode == AddMode::Sticky || !sequence.is_absent());
         let only = |on: bool| if on { sequence } else { Sequence::absent() };
         Self {
-            adds: only(rung == Rung::Sequence),
-            finds: only(rung != Rung::Sticky),
-            rung,
+            adds: only(mode == AddMode::Sequence),
+            finds: only(mode != AddMode::Sticky),
+            mode,
             cpus,
             stride_bytes,
             strays: AtomicBool::new(false),
@@ -59,8 +59,8 @@ impl Adder {
         }
     }
 
-    pub(super) fn rung(&self) -> Rung {
-        self.rung
+    pub(super) fn add_mode(&self) -> AddMode {
+        self.mode
     }
 
     /// The index of this thread now, below the number of CPUs. Another thread may have the same.
@@ -83,7 +83,7 @@ impl Adder {
     /// `first` is an aligned word of a live object in the first unit of this adder's heap.
     #[inline]
     pub(super) unsafe fn add(&self, first: *mut u64, value: u64) {
-        // SAFETY: the word is in each unit; P10: on the first rung only the sequence writes to slots of CPUs.
+        // SAFETY: the word is in each unit; P10: in the first mode only the sequence writes to slots of CPUs.
         unsafe {
             if !self.adds.add(first, value) {
                 self.add_atomic(first, value);
@@ -107,7 +107,7 @@ impl Adder {
         }
     }
 
-    /// Not inlined, and the last that is done, so that the first rung saves no registers for it: a record of a histogram takes
+    /// Not inlined, and the last that is done, so that the first mode saves no registers for it: a record of a histogram takes
     /// 2.5 adds otherwise, not 2.
     ///
     /// # Safety
@@ -136,7 +136,7 @@ impl Adder {
         }
     }
 
-    /// An atomic add to the slot of the CPU or the thread; on the first rung, to the stray one.
+    /// An atomic add to the slot of the CPU or the thread; in the first mode, to the stray one.
     ///
     /// # Safety
     /// As [`Adder::add`].
@@ -144,7 +144,7 @@ impl Adder {
     unsafe fn add_atomic(&self, first: *mut u64, value: u64) -> u64 {
         // SAFETY: the index is below the number of CPUs.
         unsafe {
-            if self.rung == Rung::Sequence {
+            if self.mode == AddMode::Sequence {
                 self.add_stray(first, value)
             } else {
                 self.slot(first, self.index()).fetch_add(value, Ordering::Relaxed)
