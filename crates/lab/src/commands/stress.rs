@@ -17,6 +17,8 @@ use crate::workload::suite::{MOST_N, Suited};
 
 /// Sizes of cases that grow; the last takes seconds to set up, and is left to the long mode.
 const GROWING_SIZES: [u32; 4] = [1000, 10_000, 100_000, 1_000_000];
+/// The case whose pages may be asked for.
+const OF_PAGES: &str = "fix_size";
 /// Bytes of an object in an engine, its driver and its judge, about.
 const OBJECT_BYTES: u64 = 512;
 
@@ -208,7 +210,14 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
     let params = options.params(loops);
     let repeat = options.repeat.unwrap_or(repeat);
     let mut cases = Vec::new();
-    for info in cases_of::<F>(options)? {
+    let asked = cases_of::<F>(options)?;
+    if !options.sizes.is_empty() && !asked.iter().any(|info| info.sized) {
+        return usage("--n: none of these cases has sizes");
+    }
+    if options.nr_pages.is_some() && !asked.iter().any(|info| info.name == OF_PAGES) {
+        return usage(format!("--nr-pages: of {OF_PAGES}, which is none of these cases"));
+    }
+    for info in asked {
         let sizes = match info.sized {
             false => vec![None],
             true if !options.sizes.is_empty() => options.sizes.iter().copied().map(Some).collect(),

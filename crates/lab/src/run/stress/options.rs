@@ -1,5 +1,6 @@
 //! What is asked of `freehold stress`, whatever is stressed.
 
+use crate::choices::{Choices, cases, stressed_engines};
 use crate::failure::Failure;
 use crate::workload::suite::{CaseInfo, Params, Suited, find_cases};
 use freehold::units::Bytes;
@@ -36,7 +37,7 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
     /// A case, like `holes` or `churn-4-64`; again for more.
-    #[arg(long = "case", value_name = "NAME")]
+    #[arg(long = "case", value_name = "NAME", value_parser = Choices(cases))]
     pub cases: Vec<String>,
     /// Cases by the bits of the kernel's run_test_mask, of kva alone; cases named come on top.
     #[arg(long, value_name = "BITS", value_parser = mask)]
@@ -51,7 +52,7 @@ pub struct Options {
     #[arg(long, value_name = "BYTES")]
     pub unit: Option<Bytes>,
     /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
-    #[arg(long = "engine", value_name = "NAME")]
+    #[arg(long = "engine", value_name = "NAME", value_parser = Choices(stressed_engines))]
     pub engines: Vec<String>,
     /// Where random numbers start.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -102,7 +103,7 @@ impl Options {
 /// # Errors
 /// No case has such a name or bit.
 pub fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
-    let named = find_cases(&options.cases, F::CASES, |case| case.name)?;
+    let named = find_cases("case", &options.cases, F::CASES, |case| case.name)?;
     let Some(mask) = options.mask else { return Ok(named) };
     let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);
     let chosen: Vec<_> = F::CASES.iter().filter(|case| case.is_in(mask) || is_named(case)).collect();
