@@ -10,7 +10,7 @@ use cli::{Cli, Command, Common, Format};
 use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::{Failure, unknown, usage};
 use freehold_lab::record::{Document, Environment, Results, read};
-use freehold_lab::{Progress, concurrent, output, run, study, systems, view};
+use freehold_lab::{Progress, concurrent, output, study, systems, view};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -202,11 +202,9 @@ fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Resul
             Made { page: Some(page), ..Made::new(format!("reproduce {}", what.name()), results) }
         }
         Command::Stress { subject, options, adversary } if adversary.adversary => {
-            let seed = options.seed;
-            if *options != (run::stress::Options { seed, ..Default::default() }) {
-                return usage("stress --adversary has --largest, --sequence, --search, --seed and --keep");
-            }
-            let results = commands::adversary::run(*subject, adversary, seed, progress)?;
+            let takes = ["--seed", "--largest", "--sequence", "--search", "--keep"];
+            options.only("stress --adversary", &takes)?;
+            let results = commands::adversary::run(*subject, adversary, options.seed, progress)?;
             Made::new("stress --adversary", results)
         }
         Command::Stress { subject, options, .. } => {

@@ -21,32 +21,50 @@ pub fn run<N: AsRef<Path>>(
     engines: &[String],
     progress: &mut Progress,
 ) -> anyhow::Result<Results> {
+    let labels = labels(names, engines)?;
     let (mut all, mut recorded) = (Results::default(), Recorded::default());
-    let titles: Vec<_> = names.iter().map(|(name, _)| title_of(name.as_ref())).collect();
-    for (at, (name, rounds)) in names.iter().enumerate() {
-        let name = name.as_ref();
-        if names[..at].iter().any(|(other, _)| other.as_ref() == name) {
-            return usage(format!("{} is named twice", shown(name)));
-        }
+    for (at, ((name, rounds), label)) in names.iter().zip(labels).enumerate() {
         progress.part(at, names.len());
-        let is_shared = |title: &String| {
-            let others = titles.iter().enumerate().filter(|(other, _)| *other != at);
-            others.flat_map(|(_, other)| other).any(|other| other == title)
-        };
-        let label = titles[at].as_ref().ok().filter(|title| is_shared(title));
-        let label = label.map(|title| labelled(title, &shown(name)));
-        let (results, recorded) = (&mut all, &mut recorded);
-        let one = Asked { name, label, engines, rounds: *rounds };
-        match replay_one(&one, results, recorded, progress) {
-            Err(error) if names.len() > 1 && !error.is::<Failure>() => {
-                results.note(format!("FAILED: {error:#}"));
-                results.failed = true;
+        let one = Asked { name: name.as_ref(), label, engines, rounds: *rounds };
+        match replay_one(&one, &mut all, &mut recorded, progress) {
+            Err(error) if names.len() > 1 => {
+                all.note(format!("FAILED: {error:#}"));
+                all.failed = true;
             }
             replayed => replayed?,
         }
     }
     recorded.record(&mut all);
     Ok(all)
+}
+
+/// What each workload is called if several call themselves the same. What is asked for wrongly is refused here, before anything is
+/// measured; what cannot be read fails when its turn comes.
+fn labels<N: AsRef<Path>>(names: &[(N, usize)], engines: &[String]) -> anyhow::Result<Vec<Option<String>>> {
+    let mut titles = Vec::new();
+    for (at, (name, _)) in names.iter().enumerate() {
+        let name = name.as_ref();
+        if names[..at].iter().any(|(other, _)| other.as_ref() == name) {
+            return usage(format!("{} is named twice", shown(name)));
+        }
+        let title = check_engines(name, engines).and_then(|()| title_of(name));
+        titles.push(match title {
+            Err(error) if error.is::<Failure>() => return Err(error),
+            title => title.ok(),
+        });
+    }
+    let is_shared = |title: &String| titles.iter().flatten().filter(|other| *other == title).count() > 1;
+    let label = |((name, _), title): (&(N, usize), &Option<String>)| {
+        title.as_ref().filter(|title| is_shared(title)).map(|title| labelled(title, &shown(name.as_ref())))
+    };
+    Ok(names.iter().zip(&titles).map(label).collect())
+}
+
+fn check_engines(name: &Path, engines: &[String]) -> anyhow::Result<()> {
+    fn known<F: Replayable>(engines: &[String]) -> anyhow::Result<()> {
+        Ok(F::engines(engines).map(drop)?)
+    }
+    of_family!(name, known(engines))
 }
 
 /// A workload to replay.

@@ -78,16 +78,18 @@ pub fn measure<F: Replayable>(
     rounds: usize,
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Replay<F>> {
+    let file = workload.file.as_ref().map(|(file, _)| format!("{}: ", shown(file))).unwrap_or_default();
+    let wrong = |reason: String| anyhow::anyhow!("{file}{reason}");
     if workload.ops.is_empty() {
-        let file = workload.file.as_ref().map(|(file, _)| format!("{}: ", shown(file))).unwrap_or_default();
-        anyhow::bail!("{file}{}: nothing to replay: no operation follows the set-up", workload.name);
+        return Err(wrong(format!("{}: nothing to replay: no operation follows the set-up", workload.name)));
     }
     let engines: Vec<_> = engines.iter().copied().chain(F::Facts::FLOOR).collect();
     let bytes_each = OPERATION_BYTES + (ENGINE_BYTES + TIME_BYTES * rounds as u64) * engines.len() as u64;
     check_memory(workload.ops.len() as u64, bytes_each)?;
-    let (runs, refused) = plan::run(&Rounds { workload: &workload, rounds }, &engines, tick)?;
+    let ran = plan::run(&Rounds { workload: &workload, rounds }, &engines, tick);
+    let (runs, refused) = ran.map_err(|error| wrong(error.to_string()))?;
     let mut runs: Vec<EngineRun<F>> = runs.into_iter().map(|(run, _)| run).collect();
     let floor = runs.pop_if(|run| run.entry.is_floor());
-    F::agree(&runs).map_err(|reason| anyhow::anyhow!("{}: {reason}", workload.name))?;
+    F::agree(&runs).map_err(|reason| wrong(format!("{}: {reason}", workload.name)))?;
     Ok(Replay { workload, runs, floor, refused, rounds })
 }

@@ -147,6 +147,16 @@ fn one_of_several_files_that_is_damaged_does_not_take_the_others_with_it() {
     );
 }
 
+/// Before the first is measured.
+#[test]
+fn what_is_asked_wrongly_of_the_last_file_is_refused_first() {
+    let [percpu, kva] = ["vectors/percpu/x-min-stale-stock.txt.zst", "traces/bpfvm.kva.csv.zst"].map(data);
+    for last in [&kva, "churn:0", &percpu] {
+        let output = freehold(&["replay", &percpu, last, "--engine", "bitmap"]);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{last}");
+    }
+}
+
 #[test]
 fn pages_are_tried_first_and_tables_are_printed_in_any_case() {
     let folder = TempDir::new().unwrap();

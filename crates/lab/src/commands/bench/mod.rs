@@ -86,8 +86,9 @@ fn family(
     Ok(results)
 }
 
-/// The sizes that there is memory for, of those that cases are `sized` by; if none is, nobody may have asked for sizes. One that somebody asked for is refused before
-/// anything is measured if there is not; of those that grow, it is left out, and that is noted, unless it is the least.
+/// The sizes that there is memory for, of those that cases are `sized` by; if none is, nobody may have asked for sizes. One that
+/// somebody asked for is refused before anything is measured if there is not; of those that grow, it is left out, and that is
+/// noted, unless it is the least.
 fn that_fit(
     sizes: &[u32],
     sized: bool,

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// Size of sized cases that do not grow.
 pub(crate) const SIZE: u32 = 10_000;
 
+/// Where random numbers start if nobody says where.
+const SEED: u64 = 1;
+
 /// How much is done, as the kernel's script has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
@@ -55,7 +58,7 @@ pub struct Options {
     #[arg(long = "engine", value_name = "NAME", value_parser = Choices(stressed_engines))]
     pub engines: Vec<String>,
     /// Where random numbers start.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = SEED)]
     pub seed: u64,
     /// How long the whole may take, like 30s, 500ms or 10m; what does not fit is cut, and it is said.
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -91,6 +94,45 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl Options {
+    /// Refuses an option that was given and is none of these, which `what` takes.
+    ///
+    /// # Errors
+    /// There is one.
+    pub fn only(&self, what: &str, takes: &[&str]) -> Result<(), Failure> {
+        let Self {
+            mode,
+            threads,
+            loops,
+            repeat,
+            cases,
+            mask,
+            sizes,
+            nr_pages,
+            unit,
+            engines,
+            seed,
+            duration,
+        } = self;
+        let given = [
+            ("--mode", *mode != Mode::default()),
+            ("--threads", threads.is_some()),
+            ("--loops", loops.is_some()),
+            ("--repeat", repeat.is_some()),
+            ("--case", !cases.is_empty()),
+            ("--mask", mask.is_some()),
+            ("--n", !sizes.is_empty()),
+            ("--nr-pages", nr_pages.is_some()),
+            ("--unit", unit.is_some()),
+            ("--engine", !engines.is_empty()),
+            ("--seed", *seed != SEED),
+            ("--duration", duration.is_some()),
+        ];
+        let foreign = given.into_iter().find(|(option, given)| *given && !takes.contains(option));
+        foreign.map_or(Ok(()), |(option, _)| {
+            Err(Failure::Usage(format!("{option}: {what} takes {}", takes.join(", "))))
+        })
+    }
+
     /// The parameters of cases, which have so many loops unless others are asked for.
     pub(crate) fn params(&self, loops: u64) -> Params {
         let nr_pages = self.nr_pages.unwrap_or(1);
