@@ -1,18 +1,23 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use freehold_lab::choices::{Choices, replayed_engines};
 use freehold_lab::commands::adversary;
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::kind::{Stressed, Subject};
 use freehold_lab::run;
 use freehold_lab::study::{self, Publication};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Replays, verifies and measures allocators of address space, ours beside their rivals.
 ///
 /// Without a command: replays a recorded workload and a synthetic one on every engine, prints tables and writes
 /// a report.
+///
+/// A file is text in UTF-8, plain or compressed with zstd, of at most 2097152 lines and 512 MiB. `-` is standard input; that and
+/// pipes are read once.
 ///
 /// Exit codes: 0 all is well, 1 something failed or differs, 2 wrong usage, 4 the machine or the checkout lacks
 /// something.
@@ -50,6 +55,13 @@ pub(crate) struct Common {
     pub(crate) json: bool,
 }
 
+impl Common {
+    /// How results are written.
+    pub(crate) fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Hold engines against recorded answers.
@@ -65,10 +77,10 @@ pub(crate) enum Command {
     Replay {
         /// Traces, vector files, or `churn:N` for N live objects.
         #[arg(required = true, value_name = "FILE")]
-        files: Vec<String>,
+        files: Vec<PathBuf>,
         /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more. `floor`, which does no work, is
         /// shown beneath, whoever is named.
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", value_parser = Choices(replayed_engines))]
         engine: Vec<String>,
         /// Timed rounds; engines take turns in each.
         #[arg(long, default_value_t = ROUNDS, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
@@ -136,7 +148,7 @@ pub(crate) enum Command {
     CountInstructions {
         /// A workload of `replay`, or with a size one of `bench kva`, of `bench maple` behind `maple/`, or
         /// look-ups behind `look-ups/` and their family.
-        workload: String,
+        workload: PathBuf,
         #[arg(long)]
         n: Option<u32>,
         /// One engine.
@@ -151,8 +163,11 @@ pub(crate) enum Command {
         engine: String,
     },
     /// Show the last results again, or those of a JSON document.
+    ///
+    /// The main job, verify, replay, bench, reproduce and stress keep their results in target/freehold/last.json, if the folder
+    /// `target` is where they are started.
     Show {
-        /// Every table, not the main ones alone.
+        /// Every table, not the main ones alone; other formats than the screen's always have them.
         #[arg(long)]
         all: bool,
         /// Write a page, too: of what records alone can draw, like how `bench --n` grows.
@@ -195,6 +210,17 @@ pub(crate) enum Command {
         /// The shell.
         shell: Shell,
     },
-    /// Print the manual page.
-    Man,
+    /// Print a manual page.
+    Man {
+        /// A command that has a page of its own, if not that of all.
+        #[arg(value_name = "COMMAND", value_parser = Choices(commands))]
+        command: Option<String>,
+    },
+}
+
+/// The commands that have a manual page.
+pub(crate) fn commands() -> BTreeSet<String> {
+    let cli = Cli::command();
+    let shown = cli.get_subcommands().filter(|command| !command.is_hide_set());
+    shown.map(|command| command.get_name().to_owned()).collect()
 }

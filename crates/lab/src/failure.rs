@@ -8,6 +8,23 @@ pub fn usage<T>(reason: impl Into<String>) -> anyhow::Result<T> {
     Err(Failure::Usage(reason.into()).into())
 }
 
+/// Names that are alike enough for one to be meant by the other, on strsim's scale from 0 to 1.
+const ALIKE: f64 = 0.8;
+
+/// There is nothing of that name: what may have been meant, and what there is.
+pub fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> Failure {
+    let mut names: Vec<&str> = Vec::new();
+    for one in known.iter().map(AsRef::as_ref).filter(|one| !one.is_empty()) {
+        if !names.contains(&one) {
+            names.push(one);
+        }
+    }
+    let likeness = |one: &&str| strsim::jaro_winkler(name, one);
+    let nearest = names.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let meant = nearest.filter(|one| likeness(one) > ALIKE).map(|one| format!("did you mean {one:?}? "));
+    Failure::Usage(format!("no {what} {name:?}; {}there are {}", meant.unwrap_or_default(), names.join(", ")))
+}
+
 /// Why a command could not do what it was asked.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failure {

@@ -1,7 +1,7 @@
 //! The families, and what a file holds, told by its name or its first line.
 
 use crate::named::named;
-use freehold_trace::{Lines, TraceError};
+use freehold_trace::{Lines, TITLE, TraceError};
 use std::path::Path;
 
 named! {
@@ -65,16 +65,16 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What the file is; `None` if its first line begins like none of them.
+    /// What the file is.
     ///
     /// # Errors
-    /// There is no first line to be read.
-    pub fn of(file: &Path) -> Result<Option<Self>, TraceError> {
+    /// There is no first line to be read, or it begins like none of them.
+    pub fn of(file: &Path) -> Result<Self, TraceError> {
         if file.extension().is_some_and(|extension| extension == "tsv") {
-            return Ok(Some(Self::Anchors));
+            return Ok(Self::Anchors);
         }
         let mut lines = Lines::open(file)?;
-        let first = lines.advance()?.unwrap_or_default();
+        let first = lines.advance()?.unwrap_or_default().to_owned();
         let begins = [
             ("# kva-talk", Self::Talk),
             ("# kva-vectors", Self::Columns),
@@ -88,7 +88,9 @@ impl Kind {
             ("maple-stream", Self::TreeStream),
             ("example 1", Self::TreeExamples),
         ];
-        Ok(begins.into_iter().find(|(begin, _)| first.starts_with(begin)).map(|(_, kind)| kind))
+        let kind = begins.into_iter().find(|(begin, _)| first.starts_with(begin)).map(|(_, kind)| kind);
+        lines.check_version(&first, TITLE)?;
+        kind.ok_or_else(|| lines.error("neither a trace nor a vector file: line 1 is that of no known kind"))
     }
 
     /// The family of engines that it is about.

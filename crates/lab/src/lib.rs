@@ -7,6 +7,8 @@
 
 pub mod adversary;
 #[cfg(feature = "program")]
+pub mod choices;
+#[cfg(feature = "program")]
 pub mod commands;
 #[cfg(feature = "program")]
 pub mod concurrent;
@@ -19,6 +21,8 @@ pub mod family;
 pub mod hash;
 pub mod kind;
 mod named;
+#[cfg(feature = "program")]
+pub mod output;
 #[cfg(feature = "program")]
 mod progress;
 #[cfg(feature = "program")]

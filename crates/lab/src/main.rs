@@ -4,14 +4,14 @@
 
 mod cli;
 
+use anyhow::Context;
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command, Common, Format};
-use freehold_lab::Progress;
 use freehold_lab::commands::{self, definition};
-use freehold_lab::failure::{Failure, usage};
+use freehold_lab::failure::{Failure, unknown, usage};
 use freehold_lab::record::{Document, Environment, Results, read};
-use freehold_lab::{concurrent, run, study, systems, view};
-use std::io::Write;
+use freehold_lab::{Progress, concurrent, output, study, systems, view};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -21,6 +21,9 @@ const PANICKED: u8 = 101;
 const FAILED: u8 = 1;
 /// Where pages go, under the build folder of the repository, where the program is started.
 const PAGES: &str = "target/freehold";
+
+/// Columns that are used of a terminal, however narrow it is.
+const LEAST_COLUMNS: usize = 40;
 
 /// Bytes of the stack that commands run on.
 const STACK: usize = 8 << 20;
@@ -38,147 +41,238 @@ fn main() -> ExitCode {
 }
 
 fn with_stack() -> ExitCode {
-    let cli = Cli::parse();
-    match run_command(&cli) {
-        Ok(false) => ExitCode::SUCCESS,
-        Ok(true) => ExitCode::from(FAILED),
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "freehold: {error:#}");
-            ExitCode::from(error.downcast_ref::<Failure>().map_or(FAILED, Failure::exit_code))
-        }
-    }
+    let ended = match Cli::try_parse() {
+        Ok(cli) => run_command(&cli).map(|differs| if differs { FAILED } else { 0 }),
+        // Help is such an error, too.
+        Err(told) => written(told.print()).map(|()| u8::try_from(told.exit_code()).unwrap_or(FAILED)),
+    };
+    ended.map_or_else(|error| ExitCode::from(say(&error)), ExitCode::from)
 }
 
-/// What a command made: its name, its results, and where its page goes if it has one.
-type Made = (String, Results, Option<PathBuf>);
+/// Says what failed; the exit code.
+fn say(error: &anyhow::Error) -> u8 {
+    let text: Vec<String> = format!("freehold: {error:#}").lines().map(view::plain).collect();
+    let _ = writeln!(std::io::stderr(), "{}", text.join("\n"));
+    error.downcast_ref::<Failure>().map_or(FAILED, Failure::exit_code)
+}
+
+/// What a command made.
+struct Made {
+    /// Its name.
+    command: String,
+    results: Results,
+    /// Where its page goes, if it has one.
+    page: Option<PathBuf>,
+    /// Whether something was measured or checked, so that it is kept for `show`.
+    is_new: bool,
+}
+
+impl Made {
+    fn new(command: impl Into<String>, results: Results) -> Self {
+        Self { command: command.into(), results, page: None, is_new: true }
+    }
+
+    /// Of results that are there already.
+    fn again(command: impl Into<String>, results: Results) -> Self {
+        Self { is_new: false, ..Self::new(command, results) }
+    }
+}
 
 /// Runs the command; whether something differed.
 fn run_command(cli: &Cli) -> anyhow::Result<bool> {
     if cli.command.is_some() && cli.report.is_some() {
         return usage("--report of a command goes after the command");
     }
-    let Some(command) = &cli.command else {
-        let results = commands::main_job::run(&mut Progress::default())?;
-        let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
-        let made = ("freehold".to_owned(), results, Some(page));
-        return finish(&cli.common, &Environment::here(), made, false);
-    };
     let mut progress = Progress::default();
-    let shown = |name: &str, results| (name.to_owned(), results, None);
-    let made: Made = match command {
-        Command::CountInstructions { workload, n, engine } => {
-            commands::instructions::run_under_callgrind(workload, *n, engine)?;
-            return Ok(false);
+    let made = match &cli.command {
+        None => {
+            let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
+            tried(&page)?;
+            Made { page: Some(page), ..Made::new("freehold", commands::main_job::run(&mut progress)?) }
         }
-        Command::MeasureResident { workload, engine } => {
-            let bytes = concurrent::measure_resident(workload, engine)?;
-            return print(bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>().as_bytes());
-        }
-        Command::RunUnder { name, under } => {
-            return print(format!("{}\n", systems::run(name, under.parse()?)?).as_bytes());
-        }
-        Command::Doctor { systems: true } => {
-            let (text, failed) = systems::table(&std::env::current_exe()?)?;
-            return print(text.as_bytes()).map(|_| failed);
-        }
-        Command::Doctor { systems: false } => {
-            use commands::doctor::{checks, json, text};
-            if cli.common.json {
-                return print(json(&checks().collect::<Vec<_>>()).as_bytes());
-            }
-            // Each is told at once: a later one may take long, or end the program.
-            return checks().try_fold(false, |_, check| print(text(&check).as_bytes()));
-        }
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);
-            return print(&text);
-        }
-        Command::Man => {
-            let mut text = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut text)?;
-            return print(&text);
-        }
-        Command::Show { all, report, file } => {
-            let (name, results, environment) = read(file.as_deref())?;
-            if let Some(page) = report {
-                view::write(page, &definition(&name)?, &results, &environment)?;
-            }
-            return finish(&cli.common, &environment, (name, results, None), *all);
-        }
-        Command::Verify { files } => shown("verify", commands::verify::run(files, &mut progress)),
-        Command::Replay { files, engine, instructions: true, .. } => {
-            shown("replay", commands::instructions::run(files, engine, &mut progress)?)
-        }
-        Command::Replay { files, engine, rounds, report, .. } => {
-            let files: Vec<_> = files.iter().map(|file| (file.as_str(), *rounds)).collect();
-            ("replay".to_owned(), commands::replay::run(&files, engine, &mut progress)?, report.clone())
-        }
-        Command::Bench { subject, options } => {
-            let results = commands::bench::run(*subject, options, &mut progress)?;
-            shown(&format!("bench {}", subject.name()), results)
-        }
-        Command::Reproduce { what, options, report } => {
-            let page = || Path::new(PAGES).join(format!("{}.html", what.name()));
-            let results = study::run(*what, options, &mut progress)?;
-            (format!("reproduce {}", what.name()), results, Some(report.clone().unwrap_or_else(page)))
-        }
-        Command::Suffer { subject, sequence, n } => {
-            commands::adversary::run_under_callgrind(*subject, *sequence, *n)?;
-            return Ok(false);
-        }
-        Command::Stress { subject, options, adversary } if adversary.adversary => {
-            let seed = options.seed;
-            if *options != (run::stress::Options { seed, ..Default::default() }) {
-                return usage("stress --adversary has --largest, --sequence, --search, --seed and --keep");
-            }
-            let results = commands::adversary::run(*subject, adversary, seed, &mut progress)?;
-            shown("stress --adversary", results)
-        }
-        Command::Stress { subject, options, .. } => {
-            let results = commands::stress::run(*subject, options, &mut progress)?;
-            shown(&format!("stress {}", subject.name()), results)
-        }
-        Command::Compare { before, after } => shown("compare", commands::compare::run(before, after)?),
-        Command::Inspect { file } => shown("inspect", commands::inspect::run(file)?),
+        Some(command) => match run_without_results(command, &cli.common)? {
+            Some(differs) => return Ok(differs),
+            None => run_with_results(command, &mut progress)?,
+        },
     };
     drop(progress);
     finish(&cli.common, &Environment::here(), made, false)
 }
 
-/// Writes the page, then the results; whether something differed.
-fn finish(
-    common: &Common,
-    environment: &Environment,
-    (command, results, page): Made,
-    all: bool,
-) -> anyhow::Result<bool> {
+/// Refuses a page that cannot be written before anything is measured for it.
+fn tried(page: &Path) -> anyhow::Result<()> {
+    output::try_file(page).context("nothing was run; --report FILE writes the page elsewhere")
+}
+
+/// Runs a command that prints something else than results; `None` for any other.
+fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Option<bool>> {
+    let format = common.format();
+    let has_one_form = matches!(
+        command,
+        Command::Doctor { systems: true } | Command::Completions { .. } | Command::Man { .. }
+    );
+    if has_one_form && format != Format::Screen {
+        return usage("--format, --json: this command has one form alone");
+    }
+    match command {
+        Command::CountInstructions { workload, n, engine } => {
+            commands::instructions::run_under_callgrind(workload, *n, engine)?;
+        }
+        Command::Suffer { subject, sequence, n } => {
+            commands::adversary::run_under_callgrind(*subject, *sequence, *n)?;
+        }
+        Command::MeasureResident { workload, engine } => {
+            let bytes = concurrent::measure_resident(workload, engine)?;
+            print(&bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>())?;
+        }
+        Command::RunUnder { name, under } => print(&format!("{}\n", systems::run(name, under.parse()?)?))?,
+        Command::Doctor { systems: true } => {
+            let (text, failed) = systems::table(&std::env::current_exe()?)?;
+            return print(&text).map(|()| Some(failed));
+        }
+        Command::Doctor { systems: false } => {
+            use commands::doctor::{checks, json, text};
+            if format == Format::Json {
+                print(&json(&checks().collect::<Vec<_>>()))?;
+            } else {
+                // Each is told at once: a later one may take long, or end the program.
+                checks().try_for_each(|check| print(&text(&check)))?;
+            }
+        }
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);
+            print(&String::from_utf8(text)?)?;
+        }
+        Command::Man { command } => print(&man(command.as_deref())?)?,
+        Command::Show { all, report, file } => {
+            if *all && format != Format::Screen {
+                return usage("--all: of the screen; the other formats have every table");
+            }
+            report.as_deref().map_or(Ok(()), tried)?;
+            let (name, results, environment) = read(file.as_deref())?;
+            let made = Made { page: report.clone(), ..Made::again(name, results) };
+            return finish(common, &environment, made, *all).map(Some);
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(false))
+}
+
+/// The manual page of a command, or of all.
+fn man(command: Option<&str>) -> anyhow::Result<String> {
+    let mut all = Cli::command();
+    // Only then do commands have their full names and the options that all have.
+    all.build();
+    let shown = match command {
+        None => all,
+        Some(name) => {
+            let names: Vec<String> = cli::commands().into_iter().collect();
+            let found = all.find_subcommand(name).filter(|_| names.iter().any(|known| known == name));
+            found.cloned().ok_or_else(|| unknown("manual page of a command", name, &names))?
+        }
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(shown).render(&mut text)?;
+    Ok(String::from_utf8(text)?)
+}
+
+/// Runs a command that has results.
+fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Result<Made> {
+    Ok(match command {
+        Command::Verify { files } => Made::new("verify", commands::verify::run(files, progress)),
+        Command::Replay { files, engine, instructions: true, .. } => {
+            Made::new("replay", commands::instructions::run(files, engine, progress)?)
+        }
+        Command::Replay { files, engine, rounds, report, .. } => {
+            report.as_deref().map_or(Ok(()), tried)?;
+            let files: Vec<_> = files.iter().map(|file| (file, *rounds)).collect();
+            let results = commands::replay::run(&files, engine, progress)?;
+            Made { page: report.clone(), ..Made::new("replay", results) }
+        }
+        Command::Bench { subject, options } => {
+            let results = commands::bench::run(*subject, options, progress)?;
+            Made::new(format!("bench {}", subject.name()), results)
+        }
+        Command::Reproduce { what, options, report } => {
+            let page = || Path::new(PAGES).join(format!("{}.html", what.name()));
+            let page = report.clone().unwrap_or_else(page);
+            tried(&page)?;
+            let results = study::run(*what, options, progress)?;
+            Made { page: Some(page), ..Made::new(format!("reproduce {}", what.name()), results) }
+        }
+        Command::Stress { subject, options, adversary } if adversary.adversary => {
+            let takes = ["--seed", "--largest", "--sequence", "--search", "--keep"];
+            options.only("stress --adversary", &takes)?;
+            let results = commands::adversary::run(*subject, adversary, options.seed, progress)?;
+            Made::new("stress --adversary", results)
+        }
+        Command::Stress { subject, options, .. } => {
+            let results = commands::stress::run(*subject, options, progress)?;
+            Made::new(format!("stress {}", subject.name()), results)
+        }
+        Command::Compare { before, after } => Made::again("compare", commands::compare::run(before, after)?),
+        Command::Inspect { file } => Made::again("inspect", commands::inspect::run(file)?),
+        _ => anyhow::bail!("no results of {command:?}"),
+    })
+}
+
+/// Prints the results, whatever becomes of files; writes the page, and keeps what is new. Whether something differed.
+fn finish(common: &Common, environment: &Environment, made: Made, all: bool) -> anyhow::Result<bool> {
+    let Made { command, results, page, is_new } = made;
     let definition = definition(&command)?;
     let found = view::findings(&results);
     let document = Document::of(&command, environment, &results, &found);
-    let format = if common.json { Format::Json } else { common.format };
-    let mut text = match format {
-        Format::Screen => view::screen(&definition, &results, environment, all),
-        Format::Lkml => view::lkml(&definition, &results, environment),
-        Format::Json => document.text()?,
+    let format = common.format();
+    let printed = match format {
+        Format::Screen => {
+            let text = view::screen(&definition, &results, environment, columns(), all);
+            print(&if is_ascii() { view::ascii(&text) } else { text })
+        }
+        Format::Lkml => print(&view::ascii(&view::lkml(&definition, &results, environment))),
+        Format::Json => print(&document.text()?),
     };
+    if is_new && let Err(error) = document.keep() {
+        say(&error.context("the results are not kept for `show`"));
+    }
     if let Some(file) = page {
         view::write(&file, &definition, &results, environment)?;
-        document.keep()?;
+        let told = view::plain(&format!("report: {}", file.display()));
         match format {
             // A JSON document stays one document: the path goes where people look.
-            Format::Json => drop(writeln!(std::io::stderr(), "report: {}", file.display())),
-            Format::Screen | Format::Lkml => text.push_str(&format!("report: {}\n", file.display())),
+            Format::Json => drop(writeln!(std::io::stderr(), "{told}")),
+            Format::Screen | Format::Lkml => print(&format!("{told}\n"))?,
         }
     }
-    print(text.as_bytes())?;
-    Ok(results.failed)
+    printed.map(|()| results.failed)
 }
 
-/// Writes to standard output. That whoever reads it has had enough is no failure.
-fn print(text: &[u8]) -> anyhow::Result<bool> {
-    match std::io::stdout().lock().write_all(text) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(false),
+/// Columns of the terminal, as far as they are used.
+fn columns() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let asked = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    told.or_else(asked).map_or(view::SCREEN, |columns: usize| columns.clamp(LEAST_COLUMNS, view::SCREEN))
+}
+
+/// Whether the locale has no letters but those of ASCII.
+fn is_ascii() -> bool {
+    let set = |name: &str| std::env::var(name).ok().filter(|locale| !locale.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    locale.is_some_and(|locale| locale == "C" || locale == "POSIX")
+}
+
+/// Writes to standard output.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// That whoever reads the output has had enough is no failure.
+fn written(written: std::io::Result<()>) -> anyhow::Result<()> {
+    match written.and_then(|()| std::io::stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::from(error).context("the output cannot be written"))
+        }
+        _ => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! What is being done, for people who wait.
 
+use crate::view::plain;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -8,24 +9,31 @@ pub struct Progress {
     bar: ProgressBar,
     started: Instant,
     shown: bool,
+    /// Which of several files it is about.
+    part: String,
 }
 
 impl Default for Progress {
     fn default() -> Self {
         let bar = ProgressBar::hidden();
         bar.set_style(ProgressStyle::default_spinner());
-        Self { bar, started: Instant::now(), shown: false }
+        Self { bar, started: Instant::now(), shown: false, part: String::new() }
     }
 }
 
 impl Progress {
+    /// What follows is about the file `at` of so many.
+    pub fn part(&mut self, at: usize, of: usize) {
+        self.part = if of > 1 { format!("{} of {of}: ", at + 1) } else { String::new() };
+    }
+
     /// There is progress, of this kind.
     pub fn tick(&mut self, what: &str) {
         if !self.shown && self.started.elapsed() > Duration::from_secs(1) {
             self.shown = true;
             self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
         }
-        self.bar.set_message(what.to_owned());
+        self.bar.set_message(plain(&format!("{}{what}", self.part)));
         self.bar.tick();
     }
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The file cannot be opened.
-    #[error("{}: {source}", file.display())]
+    #[error("{}: {reason}", file.display())]
     Open {
         /// The file.
         file: PathBuf,
         /// Why not.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// A line cannot be read: the file is damaged, or ends in the middle.
     #[error("{}:{line}: {reason}", file.display())]

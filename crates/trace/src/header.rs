@@ -4,6 +4,9 @@ use crate::lines::HEADER_CUT_OFF;
 use crate::named::named;
 use crate::{Lines, TraceError};
 
+/// How every trace begins.
+pub const TITLE: &str = "#vml-trace v1";
+
 named! {
     /// What a trace records.
     Kind {
@@ -47,14 +50,21 @@ pub struct TraceHeader {
 }
 
 impl TraceHeader {
+    /// What the recording is called: its workload, and what was recorded of it.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{}.{}", self.workload, self.kind.name())
+    }
+
     /// Reads the four lines.
     ///
     /// # Errors
     /// They are not what a trace starts with.
     pub fn read(lines: &mut Lines) -> Result<Self, TraceError> {
         let first = lines.require(HEADER_CUT_OFF)?.to_owned();
-        let words = first.strip_prefix("#vml-trace v1 ");
-        let words = words.ok_or_else(|| lines.error("not a trace: line 1 must start `#vml-trace v1`"))?;
+        lines.check_version(&first, TITLE)?;
+        let words = first.strip_prefix(TITLE).and_then(|rest| rest.strip_prefix(' '));
+        let words = words.ok_or_else(|| lines.error(format!("not a trace: line 1 must start `{TITLE}`")))?;
         let word = |name: &str| {
             let found = words.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
             found.ok_or_else(|| lines.error(format!("the header has no {name}=")))

@@ -18,6 +18,7 @@ mod named;
 mod names;
 pub mod percpu;
 mod reader;
+mod source;
 #[cfg(test)]
 mod tests;
 pub mod vma;
@@ -25,6 +26,7 @@ pub mod vma;
 pub use drive::Drive;
 pub use error::TraceError;
 pub use events::{EventReader, Stamp, TraceEvent, TraceFormat};
-pub use header::{Kind, TraceHeader};
+pub use header::{Kind, TITLE, TraceHeader};
 pub use lines::{Fields, Lines};
 pub use reader::{Format, Reader};
+pub use source::{is_pipe, open, read_text};

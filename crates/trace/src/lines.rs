@@ -1,23 +1,29 @@
 //! A text file line by line, plain or compressed, with the number of each line.
 
 use crate::TraceError;
+use crate::source::{self, NOT_UTF8, wrong_encoding};
 use freehold_units::Align;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// The longest line that is taken for text, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
+/// Lines and bytes of a file at most. What is made of them is kept in memory, and a small file may be the compressed form of
+/// any number of them.
+const MOST_LINES: u64 = 1 << 21;
+const MOST_BYTES: u64 = 1 << 29;
 
 /// Why a header cannot be read on.
 pub(crate) const HEADER_CUT_OFF: &str = "the file ends within its header";
 
-/// The lines of a file. Names ending in `.zst` are decompressed on the way.
+/// The lines of a file, decompressed on the way.
 pub struct Lines {
     file: PathBuf,
     reader: Box<dyn BufRead>,
     number: u64,
+    /// Bytes that were read.
+    size: u64,
     text: String,
 }
 
@@ -27,14 +33,9 @@ impl Lines {
     /// # Errors
     /// It cannot be opened.
     pub fn open(file: &Path) -> Result<Self, TraceError> {
-        let open = |source| TraceError::Open { file: file.to_owned(), source };
-        let plain = File::open(file).map_err(open)?;
-        let reader: Box<dyn BufRead> = if file.extension().is_some_and(|ext| ext == "zst") {
-            Box::new(BufReader::new(zstd::Decoder::new(plain).map_err(open)?))
-        } else {
-            Box::new(BufReader::new(plain))
-        };
-        Ok(Self { file: file.to_owned(), reader, number: 0, text: String::new() })
+        let reader =
+            source::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
+        Ok(Self { file: file.to_owned(), reader, number: 0, size: 0, text: String::new() })
     }
 
     /// Reads from memory, under a name for errors.
@@ -47,7 +48,7 @@ impl Lines {
     #[must_use]
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Self {
         let reader = Box::new(std::io::Cursor::new(bytes));
-        Self { file: name.into(), reader, number: 0, text: String::new() }
+        Self { file: name.into(), reader, number: 0, size: 0, text: String::new() }
     }
 
     /// The next line without its end, or `None` after the last.
@@ -57,12 +58,21 @@ impl Lines {
     pub fn advance(&mut self) -> Result<Option<&str>, TraceError> {
         self.text.clear();
         self.number += 1;
+        if self.number == 1
+            && let Some(what) = self.reader.fill_buf().ok().and_then(wrong_encoding)
+        {
+            return Err(self.error(what));
+        }
         let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE as u64);
-        match limited.read_line(&mut self.text) {
+        let read = limited.read_line(&mut self.text);
+        self.size += self.text.len() as u64;
+        match read {
+            Ok(1..) if self.number > MOST_LINES || self.size > MOST_BYTES => Err(self.too_long()),
             Ok(0) => Ok(None),
             Ok(_) if self.text.ends_with('\n') => Ok(Some(self.text.trim_end_matches(['\n', '\r']))),
             Ok(LONGEST_LINE) => Err(self.error("the line is longer than 1 MiB")),
             Ok(_) => Err(self.error("the file ends within this line")),
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err(self.error(NOT_UTF8)),
             Err(error) => Err(self.error(format!("cannot be read: {error}"))),
         }
     }
@@ -76,15 +86,32 @@ impl Lines {
         self.advance()?.ok_or_else(|| TraceError::at(&file, number, missing))
     }
 
-    /// Reads the first line, which must be this one: the file is then what it should be.
+    /// Reads the first line, which must be this title and version: the file is then what it should be.
     ///
     /// # Errors
     /// Those of [`Lines::advance`], and if it is another.
     pub fn title(&mut self, title: &str, what: &str) -> Result<(), TraceError> {
-        if self.advance()? == Some(title) {
+        let first = self.advance()?.unwrap_or_default().to_owned();
+        if first == title {
             return Ok(());
         }
+        self.check_version(&first, title)?;
         Err(self.error(format!("not {what}: line 1 must be `{title}`")))
+    }
+
+    /// Refuses a first line that has the title, whose last word is its version, in another version.
+    ///
+    /// # Errors
+    /// The version is another.
+    pub fn check_version(&self, first: &str, title: &str) -> Result<(), TraceError> {
+        let Some((name, ours)) = title.rsplit_once(' ') else { return Ok(()) };
+        let theirs = first.strip_prefix(name).and_then(|rest| rest.strip_prefix(' '));
+        match theirs.and_then(|rest| rest.split(' ').next()).filter(|&theirs| theirs != ours) {
+            Some(theirs) => {
+                Err(self.error(format!("`{name}` of version {theirs:?}; this program reads version {ours}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Reads the lines of a header one by one, up to the one that ends it.
@@ -122,6 +149,10 @@ impl Lines {
     /// # Errors
     /// The file ends within them, or is damaged.
     pub fn bytes(&mut self, count: u64) -> Result<Vec<u8>, TraceError> {
+        self.size = self.size.saturating_add(count);
+        if self.size > MOST_BYTES {
+            return Err(self.too_long());
+        }
         let mut bytes = Vec::new();
         let mut limited = std::io::Read::take(&mut self.reader, count);
         let read = std::io::Read::read_to_end(&mut limited, &mut bytes);
@@ -130,6 +161,10 @@ impl Lines {
             Ok(read) => Err(self.error(format!("{count} bytes are promised, but only {read} follow"))),
             Err(error) => Err(self.error(format!("cannot be read: {error}"))),
         }
+    }
+
+    fn too_long(&self) -> TraceError {
+        self.error(format!("longer than {MOST_LINES} lines or {} MiB: split the file", MOST_BYTES >> 20))
     }
 
     /// An error at the current line.

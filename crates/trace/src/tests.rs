@@ -43,9 +43,8 @@ fn bytes_follow_text() {
     let mut lines = Lines::from_bytes("name", b"text\n\xff\0rest".to_vec());
     lines.advance().unwrap();
     assert_eq!(lines.bytes(2).unwrap(), [0xff, 0]);
-    let (line, text) = failure(lines.bytes(u64::MAX));
-    assert_eq!(line, 1);
-    assert!(text.contains("only 4 follow"), "{text}");
+    fails_at(lines.bytes(5), 1, "only 4 follow");
+    fails_at(lines.bytes(u64::MAX), 1, "longer than 2097152 lines or 512 MiB");
 }
 
 #[test]
@@ -57,10 +56,50 @@ fn what_is_no_text_is_an_error() {
     assert_eq!(failure(lines.advance().map(|_| ())), (1, "the line is longer than 1 MiB".to_owned()));
 }
 
+/// The reason is in the text alone: whoever shows the sources, too, would say it twice.
 #[test]
 fn a_file_that_is_not_there_is_named() {
     let error = Lines::open(std::path::Path::new("/nowhere/at/all")).err().unwrap();
     assert!(error.to_string().starts_with("/nowhere/at/all: "), "{error}");
+    assert!(std::error::Error::source(&error).is_none());
+}
+
+/// A small file can be the compressed form of any number of lines.
+#[test]
+fn a_file_of_too_many_lines_is_an_error() {
+    let file = std::env::temp_dir().join(format!("freehold-lines-{}", std::process::id()));
+    std::fs::write(&file, zstd::encode_all(&*header(Kind::Kva).repeat(1 << 19 | 1).into_bytes(), 1).unwrap())
+        .unwrap();
+    assert!(file.metadata().unwrap().len() < 1 << 20);
+    let mut lines = Lines::open(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let failed = std::iter::repeat_with(|| lines.advance().map(|_| ())).find(Result::is_err).unwrap();
+    fails_at(failed, (1 << 21) + 1, "longer than 2097152 lines or 512 MiB: split the file");
+}
+
+#[test]
+fn what_is_compressed_needs_no_name_that_says_so() {
+    let file = std::env::temp_dir().join(format!("freehold-plain-{}", std::process::id()));
+    std::fs::write(&file, zstd::encode_all(&b"text\n"[..], 1).unwrap()).unwrap();
+    let mut lines = Lines::open(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(lines.advance().unwrap(), Some("text"));
+}
+
+#[test]
+fn encodings_and_versions_are_named() {
+    let first = |bytes: &[u8]| Lines::from_bytes("name", bytes.to_vec()).advance().map(|_| ());
+    fails_at(first(b"\xef\xbb\xbf#vml-trace v1\n"), 1, "byte order mark");
+    for utf16 in [&b"\xff\xfe#\0v\0\n\0"[..], b"#\0v\0\n\0", b"\0#\0v\0\n"] {
+        fails_at(first(utf16), 1, "UTF-16");
+    }
+    fails_at(first(b"\xe9t\xe9\n"), 1, "not text in UTF-8");
+    let with = |from: &str, to: &str| header(Kind::Kva).replace(from, to);
+    let read = |text: &str| TraceHeader::read(&mut Lines::from_text("name", text));
+    fails_at(read(&with("v1", "v2")), 1, "`#vml-trace` of version \"v2\"; this program reads version v1");
+    assert!(read(&with("\n", "\r\n")).is_ok());
+    let vectors = kva::Vectors::new(Lines::from_text("name", "# kva-vectors 2\n"));
+    fails_at(vectors.map(|_| ()), 1, "`# kva-vectors` of version \"2\"; this program reads version 1");
 }
 
 #[test]

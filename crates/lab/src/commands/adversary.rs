@@ -4,11 +4,12 @@
 use crate::adversary::{
     Figures, Judged, Meter, OP_BYTES, SUBJECTS, Sequence, Subject, Unit, climb, judge_string, play, sequences,
 };
-use crate::failure::usage;
+use crate::choices::{Choices, suffered};
+use crate::failure::{unknown, usage};
 use crate::kind::Stressed;
 use crate::record::{Key, Metric, Results, Stat};
 use crate::run::instructions::{can_count, totals};
-use crate::{Progress, data_folder};
+use crate::{Progress, data_folder, output};
 use anyhow::Context;
 use std::path::PathBuf;
 
@@ -23,7 +24,7 @@ pub struct Asked {
         value_parser = clap::value_parser!(u32).range(10_000..=10_000_000))]
     pub largest: u32,
     /// A sequence, like `one-short`, or `search`; again for more. All if none is named.
-    #[arg(long = "sequence", value_name = "NAME", requires = "adversary")]
+    #[arg(long = "sequence", value_name = "NAME", requires = "adversary", value_parser = Choices(suffered))]
     pub named: Vec<String>,
     /// Steps of the search for worse, which starts at --seed.
     #[arg(long, value_name = "STEPS", default_value_t = 300, requires = "adversary")]
@@ -59,6 +60,9 @@ pub fn run(
     progress: &mut Progress,
 ) -> anyhow::Result<Results> {
     let mut results = Results::default();
+    if options.keep {
+        output::try_file(&folder()?.join("tried"))?;
+    }
     let Some(all) = sequences(subject) else {
         return usage(
             "--adversary: of kva, percpu, maple, pools, memory and rcu; counters cost the same at any n",
@@ -67,7 +71,7 @@ pub fn run(
     let mut names: Vec<_> = all.iter().map(|sequence| sequence.name).collect();
     names.push(SEARCH);
     if let Some(name) = options.named.iter().find(|name| !names.contains(&name.as_str())) {
-        return usage(format!("no sequence {name:?}; there are {}", names.join(", ")));
+        return Err(unknown("sequence", name, &names).into());
     }
     results.note(READING);
     let mut verdict = Verdict::default();
@@ -166,8 +170,7 @@ fn strings(
     ));
     if options.keep && found.suffered.worst > most {
         let file = folder()?.join(format!("{family}-{}.bin", found.suffered.worst));
-        std::fs::create_dir_all(folder()?)?;
-        std::fs::write(&file, &found.string)?;
+        output::write(&file, &found.string)?;
         results.note(format!("kept: {}", file.display()));
     }
     all.push(("found".to_owned(), found.string));

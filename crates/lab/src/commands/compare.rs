@@ -1,9 +1,10 @@
 //! `freehold compare`: two documents of the same command, before and after, figure by figure.
 
 use crate::record::{Origin, Record, Results, read};
+use crate::workload::labelled;
 use std::path::Path;
 
-/// Every figure that both have, with `when` for a parameter; what is exact and differs is said.
+/// Every figure that both have, with `when` for a parameter; what is exact and differs is said. It has failed if there is none.
 ///
 /// # Errors
 /// A document cannot be read, or they are of different commands.
@@ -13,14 +14,13 @@ pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
     anyhow::ensure!(first == second, "these are of different commands: {first} and {second}");
     let mut results = Results::default();
     let measured = |record: &&Record| !matches!(record.origin, Origin::Published(_));
-    let (mut same, mut differ, mut gone) = (0u64, 0u64, 0u64);
+    let (mut same, mut differ, mut gone, mut common) = (0u64, 0u64, 0u64, 0u64);
     for one in old.records.iter().filter(measured) {
-        let alike =
-            |other: &&Record| (other.metric, other.stat) == (one.metric, one.stat) && other.key == one.key;
-        let Some(other) = new.records.iter().find(alike) else {
+        let Some(other) = new.records.iter().find(|other| is_same_figure(one, other)) else {
             gone += 1;
             continue;
         };
+        common += 1;
         if one.metric.is_exact() && one.value == other.value {
             same += 1;
             continue;
@@ -28,11 +28,33 @@ pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
         differ += u64::from(one.metric.is_exact());
         for (when, record) in [("before", one), ("after", other)] {
             let mut record = record.clone();
-            record.key = record.key.param("when", when);
+            record.key = one.key.clone().param("when", when);
             results.records.push(record);
         }
     }
-    results
-        .note(format!("{same} exact figures are the same, {differ} differ, {gone} are not there any more."));
+    let more = (new.records.iter().filter(measured).count() as u64).saturating_sub(common);
+    results.note(format!(
+        "{same} exact figures are the same, {differ} differ; {gone} are in the first document alone, {more} in the second."
+    ));
+    if common == 0 {
+        results.note("FAILED: no figure is in both documents, so nothing was compared.");
+        results.failed = true;
+    }
     Ok(results)
+}
+
+/// Whether two are figures of the same: of one workload, engine and operation. Files are told apart by their content, whatever
+/// they are called; documents that do not tell it are taken at the workload's word.
+fn is_same_figure(one: &Record, other: &Record) -> bool {
+    let content = |record: &Record| record.key.field("content");
+    let other_content = content(one).zip(content(other)).is_some_and(|(one, other)| one != other);
+    let bare = |record: &Record| {
+        let mut key = record.key.clone();
+        let file = key.params.remove("file").map(|file| file.to_string()).unwrap_or_default();
+        key.params.remove("content");
+        // What tells recordings of one name apart within a document.
+        key.workload = key.workload.strip_suffix(&labelled("", &file)).unwrap_or(&key.workload).to_owned();
+        key
+    };
+    (one.metric, one.stat) == (other.metric, other.stat) && !other_content && bare(one) == bare(other)
 }

@@ -15,11 +15,10 @@ const POINTS: usize = 16;
 /// # Errors
 /// It cannot be read as a trace or vector file of a family that is known.
 pub fn run(file: &Path) -> anyhow::Result<Results> {
-    let name = file.to_string_lossy();
-    of_family!(&name, describe(&name))
+    of_family!(file, describe(file))
 }
 
-fn describe<F: Replayable>(name: &str) -> anyhow::Result<Results> {
+fn describe<F: Replayable>(name: &Path) -> anyhow::Result<Results> {
     let workload = &F::workload(name)?;
     let mut results = Results::default();
     results.note(format!("{}: {}", workload.name, workload.description));

@@ -6,14 +6,18 @@ use crate::commands::bench::cold;
 use crate::concurrent::look_ups;
 use crate::engine::maple::{EngineEntry as MapEntry, find_maps};
 use crate::engine::{Facts, Listed};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::family::Family;
 use crate::record::{Metric, Results, Stat};
 use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND, can_count, totals};
 use crate::run::maple::{operations, run_counted};
 use crate::run::{Replayable, key, measure, of_family, tell};
 use crate::workload::maple::{Kind, Workload};
+use crate::workload::shown;
 use crate::workload::suite::{Benched, MAPS_BENCHED, find_cases};
+use freehold_trace::is_pipe;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// What stands before a map's workload under callgrind.
 const OF_MAPS: &str = "maple/";
@@ -33,17 +37,24 @@ pub fn check() -> Result<(), Failure> {
 ///
 /// # Errors
 /// Valgrind is not here or fails, a workload cannot be read, no engine has such a name, or an engine answers wrong.
-pub fn run(names: &[String], engines: &[String], progress: &mut Progress) -> anyhow::Result<Results> {
+pub fn run(names: &[PathBuf], engines: &[String], progress: &mut Progress) -> anyhow::Result<Results> {
     check()?;
     let mut results = Results::default();
-    for name in names {
+    for (at, name) in names.iter().enumerate() {
+        if is_pipe(name) {
+            return usage(format!(
+                "--instructions: {} can be read only once; write it to a file",
+                shown(name)
+            ));
+        }
+        progress.part(at, names.len());
         of_family!(name, one(name, engines, &mut results, progress))?;
     }
     Ok(results)
 }
 
 fn one<F: Replayable>(
-    name: &str,
+    name: &Path,
     engines: &[String],
     results: &mut Results,
     progress: &mut Progress,
@@ -54,8 +65,9 @@ fn one<F: Replayable>(
     let able = replay.runs.iter().map(|run| run.entry);
     for entry in able.chain(replay.floor.iter().map(|floor| floor.entry)) {
         let label = entry.label();
-        progress.tick(&format!("{name}: counting instructions of {label}"));
-        let kinds = instructions::count::<F>(&[UNDER_CALLGRIND, name, &label], &replay.workload.ops)?;
+        progress.tick(&format!("{}: counting instructions of {label}", shown(name)));
+        let arguments = [OsStr::new(UNDER_CALLGRIND), name.as_os_str(), OsStr::new(&label)];
+        let kinds = instructions::count::<F>(&arguments, &replay.workload.ops)?;
         let all = ("loop", Instructions::sum(&kinds));
         for (op, counted) in F::KINDS.iter().map(|kind| kind.op).zip(kinds).chain([all]) {
             if let Some(mean) = counted.mean() {
@@ -103,7 +115,8 @@ pub fn of_maps(
 ///
 /// # Errors
 /// There is no such workload or engine, or the engine answers otherwise in another run.
-pub fn run_under_callgrind(name: &str, n: Option<u32>, engine: &str) -> anyhow::Result<()> {
+pub fn run_under_callgrind(file: &Path, n: Option<u32>, engine: &str) -> anyhow::Result<()> {
+    let name = &shown(file);
     match n {
         Some(n) if cold::run_under_callgrind(name, n, engine)? => Ok(()),
         Some(n) if look_ups::run_under_callgrind(name, n, engine)? => Ok(()),
@@ -111,13 +124,15 @@ pub fn run_under_callgrind(name: &str, n: Option<u32>, engine: &str) -> anyhow::
             Some(workload) => run_map(workload, n, engine),
             None => super::wishes::run_under_callgrind(name, n, engine),
         },
-        None => of_family!(name, run_one(name, engine)),
+        None => of_family!(file, run_one(file, engine)),
     }
 }
 
 fn run_map(workload: &str, n: u32, engine: &str) -> anyhow::Result<()> {
     let engines = find_maps(&[engine.to_owned()])?;
-    for &Benched { name, kind } in find_cases(&[workload.to_owned()], MAPS_BENCHED, |case| case.name)? {
+    for &Benched { name, kind } in
+        find_cases("workload", &[workload.to_owned()], MAPS_BENCHED, |case| case.name)?
+    {
         engines
             .iter()
             .filter_map(|entry| entry.map)
@@ -126,7 +141,7 @@ fn run_map(workload: &str, n: u32, engine: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn run_one<F: Replayable>(name: &str, engine: &str) -> anyhow::Result<()> {
+fn run_one<F: Replayable>(name: &Path, engine: &str) -> anyhow::Result<()> {
     instructions::run::<F>(&entry::<F>(engine)?, &F::workload(name)?).map_err(anyhow::Error::msg)
 }
 

@@ -17,21 +17,24 @@ use crate::workload::suite::{MOST_N, Suited};
 
 /// Sizes of cases that grow; the last takes seconds to set up, and is left to the long mode.
 const GROWING_SIZES: [u32; 4] = [1000, 10_000, 100_000, 1_000_000];
+/// The case whose pages may be asked for.
+const OF_PAGES: &str = "fix_size";
 /// Bytes of an object in an engine, its driver and its judge, about.
 const OBJECT_BYTES: u64 = 512;
+
+/// What cases of all families take.
+const CASES_TAKE: [&str; 8] =
+    ["--mode", "--loops", "--repeat", "--case", "--n", "--engine", "--seed", "--duration"];
 
 /// Stresses a subject.
 ///
 /// # Errors
 /// No case or engine has such a name or bit, an option is of another subject, or the machine lacks what is needed.
 pub fn run(subject: Stressed, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let &Options { mode, threads, duration, seed, loops, .. } = options;
-    let of_threads = || Options { mode, threads, duration, seed, ..Options::default() };
-    match (subject, mode, threads) {
+    let takes = |more: &[&'static str]| [&CASES_TAKE[..], more].concat();
+    match (subject, options.mode, options.threads) {
         (Stressed::Counters, ..) => {
-            if *options != (Options { loops, ..of_threads() }) {
-                return usage("stress counters has --threads, --loops and --duration");
-            }
+            options.only("stress counters", &["--threads", "--loops", "--duration"])?;
             storm(options, progress)
         }
         (Stressed::Pools | Stressed::Memory | Stressed::Rcu, ..) => usage(
@@ -39,33 +42,38 @@ pub fn run(subject: Stressed, options: &Options, progress: &mut Progress) -> any
              stress kva --mode stress",
         ),
         (Stressed::Kva, Mode::Stress, _) => {
-            if options.sizes.len() > 1 || options.unit.is_some() {
-                return usage("--mode stress has one --n, and no --unit");
+            let what = "stress kva --mode stress";
+            options.only(what, &takes(&["--threads", "--mask", "--nr-pages"]))?;
+            if options.sizes.len() > 1 {
+                return usage(format!("--n: {what} takes one"));
             }
             stress_every_cpu(options, progress)
         }
         (_, Mode::Stress, _) => usage("--mode stress: of kva alone"),
         (Stressed::Maple, _, Some(threads)) => {
-            if *options != of_threads() {
-                return usage("stress maple --threads has --duration and --seed");
-            }
+            options.only("stress maple --threads", &["--threads", "--seed", "--duration"])?;
             if threads < LEAST_THREADS {
                 return usage("--threads: one writes, and at least one reads");
             }
             stress_maple(options, progress)
         }
-        (_, _, Some(_)) => usage("--threads: of counters, of maple, and of kva with --mode stress"),
-        (Stressed::Kva, ..) => of_family::<Kva>(options, progress),
-        (Stressed::Percpu, ..) => of_family::<Percpu>(options, progress),
-        (Stressed::Maple, ..) => of_family::<Tree>(options, progress),
+        (Stressed::Kva, ..) => {
+            options.only("stress kva", &takes(&["--mask", "--nr-pages"]))?;
+            of_family::<Kva>(options, progress)
+        }
+        (Stressed::Percpu, ..) => {
+            options.only("stress percpu", &takes(&["--unit"]))?;
+            of_family::<Percpu>(options, progress)
+        }
+        (Stressed::Maple, ..) => {
+            options.only("stress maple", &takes(&["--threads"]))?;
+            of_family::<Tree>(options, progress)
+        }
     }
 }
 
 fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let known = F::CASES.iter().filter_map(|case| case.mask).sum::<u32>();
-    if known == 0 && (options.mask.is_some() || options.nr_pages.is_some()) {
-        return usage("--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone");
-    }
     let engines = F::stressed(&options.engines)?;
     let plan = plan::<F>(options)?;
     let most = options.sizes.iter().copied().max().unwrap_or(0);
@@ -208,7 +216,14 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
     let params = options.params(loops);
     let repeat = options.repeat.unwrap_or(repeat);
     let mut cases = Vec::new();
-    for info in cases_of::<F>(options)? {
+    let asked = cases_of::<F>(options)?;
+    if !options.sizes.is_empty() && !asked.iter().any(|info| info.sized) {
+        return usage("--n: none of these cases has sizes");
+    }
+    if options.nr_pages.is_some() && !asked.iter().any(|info| info.name == OF_PAGES) {
+        return usage(format!("--nr-pages: of {OF_PAGES}, which is none of these cases"));
+    }
+    for info in asked {
         let sizes = match info.sized {
             false => vec![None],
             true if !options.sizes.is_empty() => options.sizes.iter().copied().map(Some).collect(),

@@ -3,6 +3,7 @@
 use crate::Progress;
 use crate::record::{Key, Metric, Results, count};
 use crate::verify::{FileChecks, suite_of, verify_file};
+use crate::workload::shown;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,9 @@ const EACH: Duration = Duration::from_millis(50);
 pub fn run(files: &[PathBuf], progress: &mut Progress) -> Results {
     let mut results = Results::default();
     let (mut operations, mut mismatches, mut unread) = (0, 0, 0);
-    for file in files {
-        let name = file.display().to_string();
+    for (at, file) in files.iter().enumerate() {
+        progress.part(at, files.len());
+        let name = shown(file);
         let mut told = Instant::now();
         let mut tick = || {
             if told.elapsed() > EACH {
@@ -50,10 +52,11 @@ pub fn run(files: &[PathBuf], progress: &mut Progress) -> Results {
 }
 
 fn add(results: &mut Results, checks: &FileChecks) {
-    let file = checks.file.display().to_string();
+    let file = shown(&checks.file);
     for check in &checks.checks {
         let (what, engine) = (&check.what, check.engine);
         let key = Key::new(checks.suite, what.clone()).engine(engine).param("file", file.clone());
+        let key = key.param("content", checks.content.clone());
         let key = key.param_if("placement", check.placement);
         results.of(key).total(Metric::Checked, check.operations).total(Metric::Mismatches, check.mismatches);
         if let Some(first) = &check.first {

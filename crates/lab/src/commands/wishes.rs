@@ -55,7 +55,7 @@ pub fn run(workloads: &[String], progress: &mut Progress) -> anyhow::Result<Resu
     let engines = EngineEntry::find(&WISHES.map(str::to_owned), Compared::IfNamed)?;
     let can_count = instructions::can_count();
     let mut results = Results::default();
-    for (name, n) in find_cases(workloads, WORKLOADS, |(name, _)| name)? {
+    for (name, n) in find_cases("workload", workloads, WORKLOADS, |(name, _)| name)? {
         let workload = BenchWorkload::new(case(name)?, n, OPERATIONS, ROUNDS)?;
         let (runs, _) = bench(&workload, &engines, ROUNDS, &BUDGET, &mut |what| progress.tick(what))?;
         for run in &runs {
@@ -87,7 +87,7 @@ pub fn run(workloads: &[String], progress: &mut Progress) -> anyhow::Result<Resu
 }
 
 fn case(name: &str) -> Result<&'static CaseInfo, Failure> {
-    let found = find_cases(&[name.to_owned()], cases(), |case| case.name)?;
+    let found = find_cases("workload", &[name.to_owned()], cases(), |case| case.name)?;
     found.first().copied().ok_or_else(|| Failure::Usage(format!("no workload {name:?}")))
 }
 

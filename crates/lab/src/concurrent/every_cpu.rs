@@ -240,7 +240,7 @@ impl Worker<'_> {
                 let Some(span) = self.pool.alloc_request(&request) else {
                     self.done.refused += 1;
                     return match refusal {
-                        Refusal::Fails => Err(format!("{op:?} was refused")),
+                        Refusal::Fails => Err(format!("the {op} was refused")),
                         Refusal::Allowed | Refusal::Expected => Ok(true),
                     };
                 };
@@ -248,16 +248,16 @@ impl Worker<'_> {
                 let fits = align.divides(span.first()) && asked.is_some_and(|asked| span.covers(asked));
                 let inside = asked.is_some_and(|asked| window.covers(asked)) && whole().covers(span);
                 if !fits || !inside {
-                    return Err(format!("{op:?} was given {span}"));
+                    return Err(format!("the {op} was given {span}"));
                 }
                 self.claims
                     .take(span)
-                    .map_err(|taken| format!("{op:?} was given {span}, of which {taken} is taken"))?;
+                    .map_err(|taken| format!("the {op} was given {span}, of which {taken} is taken"))?;
                 if self.held.insert(*object, span).is_some() {
                     return Err(format!("object {object} was allocated twice"));
                 }
                 if self.pool.locate(span.last()) != Some(span) {
-                    return Err(format!("{:?} is found at the end of {span}", self.pool.locate(span.last())));
+                    return Err(format!("{span} is not found at its end"));
                 }
             }
         }

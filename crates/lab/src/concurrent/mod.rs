@@ -29,7 +29,7 @@ pub use pools::POOLS;
 pub use readers::READERS;
 
 use crate::Progress;
-use crate::failure::Failure;
+use crate::failure::{Failure, unknown};
 use crate::promises;
 use crate::record::{Key, Metric, Results};
 pub use crate::run::Options;
@@ -98,10 +98,10 @@ impl Who {
 
     /// Refuses names that none has.
     fn check(whos: &[Self], names: &[String]) -> Result<(), Failure> {
-        let unknown = names.iter().find(|name| !whos.iter().any(|who| who.is(name)));
-        unknown.map_or(Ok(()), |name| {
+        let unnamed = names.iter().find(|name| !whos.iter().any(|who| who.is(name)));
+        unnamed.map_or(Ok(()), |name| {
             let known: Vec<String> = whos.iter().map(Self::label).collect();
-            Err(Failure::Usage(format!("no engine {name:?}; there are {}", known.join(", "))))
+            Err(unknown("engine", name, &known))
         })
     }
 }
@@ -243,7 +243,7 @@ impl Suite {
         options: &Options,
         progress: &mut Progress,
     ) -> anyhow::Result<Results> {
-        let cases = find_cases(&options.workloads, self.cases, |case| case.name)?;
+        let cases = find_cases("workload", &options.workloads, self.cases, |case| case.name)?;
         self.check(options)?;
         let mut bench = Bench { amount, options, results: Results::default(), progress };
         cases.into_iter().try_for_each(|case| (case.run)(&mut bench))?;

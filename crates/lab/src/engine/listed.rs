@@ -1,7 +1,7 @@
 //! What the lists of engines are made of. A new engine is a file with what drives it and an entry in its family's list,
 //! which says all that the lab knows of it.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, unknown};
 use crate::kind::Suite;
 use crate::record::{Key, Origin};
 use std::fmt::Debug;
@@ -173,7 +173,7 @@ impl<T: Facts> Listed<T> {
                 listed.chain(T::VARIANTS.iter().filter(|entry| entry.label() == *name)).collect();
             if named.is_empty() {
                 let all: Vec<String> = T::ALL.iter().chain(T::VARIANTS).map(Self::label).collect();
-                return Err(Failure::Usage(format!("no engine {name:?}; there are {}", all.join(", "))));
+                return Err(unknown("engine", name, &all));
             }
             for entry in named {
                 if wanted.iter().all(|known| known.label() != entry.label()) {

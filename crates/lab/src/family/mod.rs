@@ -103,6 +103,11 @@ pub trait Family: Copy + Debug + Default + 'static {
     /// The work of an operation in one figure, whose growth is an engine's cost.
     fn work(tally: &Tally) -> u64;
 
+    /// An operation in words.
+    fn told(op: &Self::Op) -> String {
+        format!("{op:?}")
+    }
+
     /// What an answer says.
     fn outcome(answer: Self::Answer) -> Outcome;
 

@@ -2,13 +2,16 @@
 
 use super::{Environment, Key, Metric, Origin, Record, Results, Stat, Unit};
 use anyhow::Context;
+use freehold_trace::read_text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The version of the document.
 pub const SCHEMA: &str = "freehold/2";
+/// Bytes of a document at most.
+const MOST_BYTES: u64 = 64 << 20;
 /// Where the last results are kept, under the build folder of the repository.
 const LAST: &str = "target/freehold/last.json";
 
@@ -48,15 +51,11 @@ impl<'a, F: Serialize> Document<'a, F> {
     ///
     /// # Errors
     /// The file cannot be written.
+    #[cfg(feature = "program")]
     pub fn keep(&self) -> anyhow::Result<()> {
-        let file = PathBuf::from(LAST);
-        match file.parent().filter(|folder| folder.parent().is_some_and(Path::is_dir)) {
-            Some(folder) => {
-                std::fs::create_dir_all(folder)?;
-                std::fs::write(&file, self.text()?).with_context(|| format!("writing {LAST}"))
-            }
-            None => Ok(()),
-        }
+        let file = Path::new(LAST);
+        let builds = file.parent().and_then(Path::parent).is_some_and(Path::is_dir);
+        if builds { crate::output::write(file, self.text()?.as_bytes()) } else { Ok(()) }
     }
 }
 
@@ -66,7 +65,7 @@ impl<'a, F: Serialize> Document<'a, F> {
 /// There is none, or it is of another schema.
 pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results, Environment)> {
     let file = file.unwrap_or(Path::new(LAST));
-    let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    let text = read_text(file, MOST_BYTES).with_context(|| format!("reading {}", file.display()))?;
     let document: Json =
         serde_json::from_str(&text).with_context(|| format!("reading {}", file.display()))?;
     let schema = document["schema"].as_str().unwrap_or("none");
@@ -146,7 +145,14 @@ impl TryFrom<Stored> for Record {
             ("published", Some(source), None) => Origin::Published(source),
             _ => return Err(format!("no origin {origin:?} that it could have")),
         };
-        let spread = lo.zip(hi).map(|(lo, hi)| [lo, hi]);
+        let spread = match (lo, hi) {
+            (None, None) => None,
+            (Some(lo), Some(hi)) if lo <= hi => Some([lo, hi]),
+            _ => return Err("lo and hi are no range".to_owned()),
+        };
+        if let Some(figure) = [Some(value), lo].into_iter().flatten().find(|figure| *figure < 0.0) {
+            return Err(format!("{} is not {figure}: nothing here is below 0", metric.name()));
+        }
         Ok(Self { key, metric, stat, value, spread, samples, origin })
     }
 }

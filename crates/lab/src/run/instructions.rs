@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::family::Family;
 use crate::workload::Workload;
 use anyhow::Context;
+use std::ffi::OsStr;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ pub fn can_count() -> bool {
 ///
 /// # Errors
 /// Valgrind fails, or does not write what it should.
-pub fn count<F: Family>(arguments: &[&str], ops: &[F::Op]) -> anyhow::Result<Vec<Instructions>> {
+pub fn count<F: Family>(arguments: &[impl AsRef<OsStr>], ops: &[F::Op]) -> anyhow::Result<Vec<Instructions>> {
     let operations = operations_of_kinds::<F>(ops);
     let mut totals = totals(arguments, operations.iter().filter(|&&n| n > 0).count())?.into_iter();
     let of_kind = |&operations: &u64| {
@@ -81,7 +82,7 @@ pub fn count<F: Family>(arguments: &[&str], ops: &[F::Op]) -> anyhow::Result<Vec
 ///
 /// # Errors
 /// Valgrind fails, or does not write what it should.
-pub fn totals(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
+pub fn totals(arguments: &[impl AsRef<OsStr>], lasts: usize) -> anyhow::Result<Vec<u64>> {
     events(arguments, lasts, &[], &["Ir"])
 }
 
@@ -99,7 +100,12 @@ pub fn lines(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
 }
 
 /// The same of any of callgrind's events, added up.
-fn events(arguments: &[&str], lasts: usize, options: &[&str], names: &[&str]) -> anyhow::Result<Vec<u64>> {
+fn events(
+    arguments: &[impl AsRef<OsStr>],
+    lasts: usize,
+    options: &[&str],
+    names: &[&str],
+) -> anyhow::Result<Vec<u64>> {
     let folder = Scratch::new()?;
     let out = folder.0.join("out");
     let ran = Command::new("valgrind")

@@ -1,5 +1,6 @@
 //! What is asked of `freehold bench`, whatever is benched.
 
+use crate::choices::{Choices, benched_engines, workloads};
 use freehold::units::Bytes;
 
 /// What is asked for.
@@ -10,7 +11,7 @@ pub struct Options {
     pub quick: bool,
     /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
     /// which pays, for kva alone. Takes some minutes with valgrind.
-    #[arg(long, conflicts_with_all = ["quick", "engines", "sizes", "growth", "unit"])]
+    #[arg(long, conflicts_with_all = ["quick", "engines", "sizes", "growth", "unit", "instructions"])]
     pub wishes: bool,
     /// Count instructions instead of time, under valgrind's callgrind: for maple, and for look-ups of kva and readers.
     #[arg(long)]
@@ -20,10 +21,10 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["wishes", "instructions", "workloads", "growth", "unit"])]
     pub cold: bool,
     /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
-    #[arg(long = "engine", value_name = "NAME")]
+    #[arg(long = "engine", value_name = "NAME", value_parser = Choices(benched_engines))]
     pub engines: Vec<String>,
     /// A workload, like `churn`; again for more.
-    #[arg(long = "workload", value_name = "NAME")]
+    #[arg(long = "workload", value_name = "NAME", value_parser = Choices(workloads))]
     pub workloads: Vec<String>,
     /// A size for workloads that have sizes; again for more. Of percpu, the number of objects; of maple, of ranges.
     #[arg(long = "n", value_name = "N")]
@@ -32,7 +33,7 @@ pub struct Options {
     /// be quick: of one workload of the family, or of those named.
     #[arg(long, conflicts_with = "sizes")]
     pub growth: bool,
-    /// Bytes of a chunk for each CPU, for percpu alone.
-    #[arg(long, value_name = "BYTES", default_value = "256K")]
-    pub unit: Bytes,
+    /// Bytes of a chunk for each CPU, for percpu alone: 256K unless it is said.
+    #[arg(long, value_name = "BYTES")]
+    pub unit: Option<Bytes>,
 }

@@ -5,9 +5,8 @@
 //! which the engines take turns.
 
 use super::{Replay, Replayable};
-use crate::kind::{Kind, Suite};
+use crate::kind::Suite;
 use crate::record::{Key, Metric, Results, Stat, count};
-use std::path::Path;
 
 /// Operations that a recording has at least.
 const LEAST_OPERATIONS: usize = 1_000;
@@ -29,11 +28,7 @@ impl Recorded {
     /// Adds a replay, if it is of a trace that is long enough and both engines were timed.
     pub fn add<F: Replayable>(&mut self, replay: &Replay<F>) {
         let workload = &replay.workload;
-        let is_trace = workload
-            .file
-            .as_ref()
-            .is_some_and(|file| matches!(Kind::of(Path::new(file)), Ok(Some(Kind::Trace(_)))));
-        let Some(yardstick) = yardstick(F::SUITE).filter(|_| is_trace) else { return };
+        let Some(yardstick) = yardstick(F::SUITE).filter(|_| workload.at_ns.is_some()) else { return };
         let time = |is: &dyn Fn(&crate::engine::Listed<F::Facts>) -> bool| {
             let run = replay.runs.iter().find(|run| is(&run.entry))?;
             Some(run.timed.loop_median_ns()).filter(|&ns| ns > 0.0)

@@ -8,7 +8,13 @@ use super::{Counted, Timed};
 use crate::engine::{Facts, Listed};
 use crate::family::Kva;
 use crate::run::Replayable;
-use crate::workload::Workload;
+use crate::workload::{Workload, check_memory, shown};
+
+/// Bytes of an operation, about: itself, with its time and its place among the live; for each engine its answer and its work;
+/// and for each round its time.
+const OPERATION_BYTES: u64 = 128;
+const ENGINE_BYTES: u64 = 48;
+const TIME_BYTES: u64 = 8;
 
 /// One engine's run.
 #[derive(Clone, Debug)]
@@ -65,17 +71,25 @@ impl<F: Replayable> Plan<F> for Rounds<'_, F> {
 /// Checks, counts and times. `tick` hears what is being done.
 ///
 /// # Errors
-/// An engine gives a wrong answer.
+/// There is nothing to measure, or too little memory for it, or an engine gives a wrong answer.
 pub fn measure<F: Replayable>(
     workload: Workload<F>,
     engines: &[Listed<F::Facts>],
     rounds: usize,
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Replay<F>> {
+    let file = workload.file.as_ref().map(|(file, _)| format!("{}: ", shown(file))).unwrap_or_default();
+    let wrong = |reason: String| anyhow::anyhow!("{file}{reason}");
+    if workload.ops.is_empty() {
+        return Err(wrong(format!("{}: nothing to replay: no operation follows the set-up", workload.name)));
+    }
     let engines: Vec<_> = engines.iter().copied().chain(F::Facts::FLOOR).collect();
-    let (runs, refused) = plan::run(&Rounds { workload: &workload, rounds }, &engines, tick)?;
+    let bytes_each = OPERATION_BYTES + (ENGINE_BYTES + TIME_BYTES * rounds as u64) * engines.len() as u64;
+    check_memory(workload.ops.len() as u64, bytes_each)?;
+    let ran = plan::run(&Rounds { workload: &workload, rounds }, &engines, tick);
+    let (runs, refused) = ran.map_err(|error| wrong(error.to_string()))?;
     let mut runs: Vec<EngineRun<F>> = runs.into_iter().map(|(run, _)| run).collect();
     let floor = runs.pop_if(|run| run.entry.is_floor());
-    F::agree(&runs).map_err(|reason| anyhow::anyhow!("{}: {reason}", workload.name))?;
+    F::agree(&runs).map_err(|reason| wrong(format!("{}: {reason}", workload.name)))?;
     Ok(Replay { workload, runs, floor, refused, rounds })
 }

@@ -8,8 +8,7 @@ use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, count};
 /// A workload's key on an engine.
 pub(crate) fn key<F: Replayable>(replay: &Replay<F>, entry: &Listed<F::Facts>) -> Key {
     let workload = &replay.workload;
-    let key = entry.key(&workload.title()).param_if("n", workload.n).param_if("file", workload.file.clone());
-    F::scene_key(&workload.scene, key)
+    F::scene_key(&workload.scene, workload.with_params(entry.key(&workload.title())))
 }
 
 /// Adds engines to those that were shown.

@@ -15,6 +15,7 @@ mod vma;
 pub use placed::placed;
 pub use talk::{Played, play_talk};
 
+use crate::hash::Fnv;
 use crate::kind::Kind;
 use crate::kind::Suite;
 use crate::workload::vma::{from_file, tree_from_file};
@@ -108,6 +109,8 @@ impl Checked {
 pub struct FileChecks {
     /// The file.
     pub file: PathBuf,
+    /// The hash of what is in it.
+    pub content: String,
     /// The family of engines that it is about.
     pub suite: &'static str,
     /// What was checked, by column, workload or case.
@@ -132,24 +135,30 @@ impl FileChecks {
 /// # Errors
 /// The file cannot be read as any kind that can be checked.
 pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, TraceError> {
-    // What is of no kind with answers is read as columns, whose reader says what it lacks.
-    let kind = Kind::of(file)?.unwrap_or(Kind::Columns);
+    let kind = Kind::of(file)?;
     let checks = match kind {
         Kind::Anchors => anchors::verify(file, tick),
         Kind::Talk => talk::verify(file),
         Kind::Trace(Suite::Maple) => vma::verify(file, &from_file(file)?, tick),
         Kind::TreeEvents => vma::verify(file, &tree_from_file(file)?, tick),
-        Kind::Columns | Kind::Trace(_) => vectors::verify(file, tick),
+        Kind::Trace(Suite::Kva | Suite::Percpu) => Err(TraceError::at(
+            file,
+            1,
+            "a trace of requests, which records no answers to check; see `replay`",
+        )),
+        Kind::Columns => vectors::verify(file, tick),
         Kind::Placements => percpu::placements::verify(file, tick),
         Kind::Area => percpu::area::verify(file, tick),
         Kind::TreeLog => maple::logs::verify(file, tick),
         Kind::TreeStream => maple::streams::verify(file, tick),
         Kind::TreeExamples => maple::requests::verify(file),
     };
-    Ok(FileChecks { file: file.to_owned(), suite: kind.suite().name(), checks: checks? })
+    // The content is hashed last, so that nobody waits for that of a file which cannot be checked.
+    let (suite, checks) = (kind.suite().name(), checks?);
+    Ok(FileChecks { file: file.to_owned(), content: Fnv::of_file(file)?, suite, checks })
 }
 
 /// The family of engines that a file is about, as far as its beginning tells, even if the rest cannot be read.
 pub fn suite_of(file: &Path) -> Option<&'static str> {
-    Kind::of(file).ok().flatten().map(|kind| kind.suite().name())
+    Kind::of(file).ok().map(|kind| kind.suite().name())
 }

@@ -7,9 +7,10 @@
 //! ```
 
 use crate::engine::{Compared, EngineEntry};
+use crate::kind::{Kind, Suite};
 use crate::named::named;
 use crate::record::{Key, Metric, Results, count};
-use crate::workload::{Workload, from_file};
+use crate::workload::{CHURN_PREFIX, Workload, from_file};
 use freehold::units::{Align, Span};
 use freehold_rivals::maple::ListRanges;
 use freehold_trace::kva::{Answer, EventKind, Events, Op};
@@ -45,10 +46,12 @@ impl Had {
 /// How many allocations went where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// All.
+    /// All that have a place.
     pub allocations: u64,
     /// Those that went where the kernel put them.
     pub same: u64,
+    /// Those that the engine has no room for.
+    pub refused: u64,
     /// The others, by what the kernel had there.
     pub had: [u64; Had::ALL.len()],
 }
@@ -57,14 +60,19 @@ pub struct Placed {
 ///
 /// # Errors
 /// The file cannot be read, or its operations are not its events.
-pub fn placed(name: &str, engines: &[String], results: &mut Results) -> anyhow::Result<()> {
-    let file = Path::new(name);
-    if !name.trim_end_matches(".zst").ends_with(".kva.csv") {
+pub fn placed(
+    file: &Path,
+    label: Option<&str>,
+    engines: &[String],
+    results: &mut Results,
+) -> anyhow::Result<()> {
+    if file.to_string_lossy().starts_with(CHURN_PREFIX) || Kind::of(file)? != Kind::Trace(Suite::Kva) {
         return Ok(());
     }
     let asked = EngineEntry::find(engines, Compared::Always)?;
     let Some(entry) = asked.into_iter().find(|entry| entry.label() == CLAIMS) else { return Ok(()) };
-    let workload = from_file(file)?;
+    let mut workload = from_file(file)?;
+    workload.name = label.map_or(workload.name, str::to_owned);
     let mut session =
         (entry.make)(&workload.scene.layout, workload.scene.granule).map_err(anyhow::Error::msg)?;
     let mut answers = vec![Answer::default(); workload.setup.len()];
@@ -72,7 +80,7 @@ pub fn placed(name: &str, engines: &[String], results: &mut Results) -> anyhow::
     answers.resize(workload.ops.len(), Answer::default());
     session.run(&workload.ops, &mut answers);
     let placed = count_places(file, &workload, &answers)?;
-    add(&entry.key(&workload.title()), &workload.title(), placed, results);
+    add(&workload.with_params(entry.key(&workload.title())), &workload.title(), placed, results);
     Ok(())
 }
 
@@ -83,6 +91,9 @@ fn add(key: &Key, title: &str, placed: Placed, results: &mut Results) {
     };
     put("same", placed.same);
     let mut others = Vec::new();
+    if placed.refused > 0 {
+        others.push(format!("{} nowhere, for want of room", count(placed.refused)));
+    }
     for (had, number) in Had::ALL.iter().zip(placed.had) {
         put(had.name(), number);
         if number > 0 {
@@ -94,7 +105,7 @@ fn add(key: &Key, title: &str, placed: Placed, results: &mut Results) {
     results.note(format!(
         "{title}: {CLAIMS} puts {} of {} allocations where the recorded kernel put them{rest}",
         count(placed.same),
-        count(placed.allocations)
+        count(placed.allocations + placed.refused)
     ));
 }
 
@@ -107,17 +118,20 @@ fn count_places(file: &Path, workload: &Workload, answers: &[Answer]) -> anyhow:
         let event = event?;
         let Some(span) = event.span else { continue };
         if event.kind == EventKind::Alloc {
-            let answer = ours.next();
-            let first = match answer {
-                Some(Answer::At(first)) => first,
-                other => anyhow::bail!("{}: {other:?} to the allocation of {span}", file.display()),
+            let Some(answer) = ours.next() else {
+                anyhow::bail!("{}: it has changed while it was replayed", file.display())
             };
-            let own = Span::from_size(first, span.size_saturating());
-            placed.note(span, own.ok_or_else(|| anyhow::anyhow!("{first:#x} and {span}"))?, &kernel);
+            let own = match answer {
+                Answer::At(first) => Span::from_size(first, span.size_saturating()),
+                _ => None,
+            };
+            match own {
+                Some(own) => placed.note(span, own, &kernel),
+                None => placed.refused += 1,
+            }
         }
         follow(&mut kernel, event.kind, span);
     }
-    anyhow::ensure!(ours.next().is_none(), "{}: more allocations than were recorded", file.display());
     Ok(placed)
 }
 

@@ -130,7 +130,7 @@ impl ColumnCheck {
 
     fn digest(&mut self, line: u64, expected: &Digest) {
         let got = self.held.digest(self.unit);
-        self.checked.compare(line, format!("{expected:x?}"), format!("{got:x?}"));
+        self.checked.compare(line, expected.to_string(), got.to_string());
         self.checked.valid(line, self.held.validate());
     }
 

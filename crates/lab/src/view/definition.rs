@@ -299,12 +299,18 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// The records within the scope that are taken, of these figures if there are any.
     pub(super) fn records(&self, of: &Select, cells: &[Cell]) -> Vec<&'a Record> {
-        let of = match &self.each {
-            Some((field, value)) if !of.asks(field) => &of.clone().and(field, value),
-            _ => of,
+        let scoped = self.each.as_ref().filter(|(field, _)| !of.asks(field));
+        let of = match scoped {
+            Some((field, value)) => &of.clone().and(field, value),
+            None => of,
+        };
+        // Of thousands of workloads most records are of others: the rest of their fields is not looked at.
+        let may_be = |record: &&Record| {
+            scoped.is_none_or(|(field, value)| field != "workload" || record.key.workload == *value)
         };
         let is_cell = |record: &&Record| cells.is_empty() || cells.iter().any(|cell| cell.is_of(record));
-        self.results.records.iter().filter(|record| of.takes(record)).filter(is_cell).collect()
+        let records = self.results.records.iter().filter(may_be);
+        records.filter(|record| of.takes(record)).filter(is_cell).collect()
     }
 
     /// Whether it is of this workload, or of all.

@@ -1,4 +1,4 @@
-//! Text from files made safe: as HTML text, and as JSON inside a `<script>` element.
+//! Text from files made safe: as HTML text, as JSON inside a `<script>` element, and for terminals.
 
 use serde::Serialize;
 
@@ -16,6 +16,26 @@ pub(super) fn json(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(letters
         .iter()
         .fold(json, |json, &letter| json.replace(letter, &format!("\\u{:04x}", u32::from(letter)))))
+}
+
+/// The text without letters that a terminal takes for commands, or that no reader sees: they are escaped as in Rust.
+pub fn plain(text: &str) -> String {
+    let escaped = |letter: char| match letter {
+        '"' | '\'' | '\\' => letter.to_string(),
+        other => other.escape_debug().to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
+
+/// The text in ASCII, letter by letter, so that columns stay where they are.
+pub fn ascii(text: &str) -> String {
+    let letter = |letter: char| match letter {
+        '\u{b7}' => '-',
+        '\u{b1}' | '…' => '~',
+        other if other.is_ascii() => other,
+        _ => '?',
+    };
+    text.chars().map(letter).collect()
 }
 
 /// A figure of a page, with its heading and how to read it.

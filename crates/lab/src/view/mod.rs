@@ -24,7 +24,8 @@ mod tree;
 mod words;
 
 pub use definition::Definition;
+pub use escape::{ascii, plain};
 pub use findings::{Finding, findings};
 pub use page::{page, write};
 pub use table::Table;
-pub use text::{lkml, screen};
+pub use text::{SCREEN, lkml, screen};

@@ -5,8 +5,8 @@ use super::escape::html;
 use super::findings::{self, findings};
 use super::palette::Palette;
 use super::{bars, frame, histogram, plot, published, table, tree};
+use crate::output;
 use crate::record::{Environment, Picture, Results, figure, fixed, largest};
-use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -35,10 +35,7 @@ pub fn write(
     environment: &Environment,
 ) -> anyhow::Result<()> {
     let page = page(definition, results, environment)?;
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-    }
-    std::fs::write(file, page).with_context(|| format!("writing {}", file.display()))
+    output::write(file, page.as_bytes())
 }
 
 /// The whole page.

@@ -1,11 +1,12 @@
 //! Tables: records by rows and columns.
 
 use super::definition::{Cell, Scope, TableView};
-use super::escape::html;
+use super::escape::{html, plain};
 use super::palette::Palette;
 use super::words::shown;
 use crate::engine::FEATURES;
 use crate::record::{Origin, Record, Results, figure, fixed, largest, parts, values};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Rows under a heading; the first columns are text, the others are figures.
@@ -19,6 +20,14 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Leading columns that name the row and are text.
     pub name_columns: usize,
+}
+
+impl Table {
+    /// The same for a terminal.
+    pub(super) fn plain(&self) -> Self {
+        let row = |row: &Vec<String>| row.iter().map(|cell| plain(cell)).collect();
+        Self { header: row(&self.header), rows: self.rows.iter().map(row).collect(), ..self.clone() }
+    }
 }
 
 /// The tables of a view; none where there are no records.
@@ -42,17 +51,24 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
             cells.push((column.clone(), cell));
         }
     }
+    let of_rows = parts(records, &view.rows);
+    let names = |row: &[String]| -> Vec<String> {
+        view.rows.iter().zip(row).map(|(field, value)| shown(field, value)).collect()
+    };
+    let mut called: HashMap<Vec<String>, usize> = HashMap::new();
+    of_rows.iter().for_each(|(row, _)| *called.entry(names(row)).or_default() += 1);
     let row = |(row, of_row): (Vec<String>, Vec<&Record>)| {
-        let names = view.rows.iter().zip(&row).map(|(field, value)| shown(field, value));
+        // What would be called alike, as files of one name in two folders are, is told in full.
+        let names = Some(names(&row)).filter(|names| called.get(names) == Some(&1)).unwrap_or(row);
         let figure = |(column, cell): &(Vec<String>, &Cell)| {
             let same = of_row.iter().copied();
             let same = same.filter(|record| cell.is_of(record) && values(record, &view.columns) == *column);
             largest(&same.collect::<Vec<_>>())
                 .map_or_else(|| "-".to_owned(), |record| text(view, record, records))
         };
-        names.chain(cells.iter().map(figure)).collect()
+        names.into_iter().chain(cells.iter().map(figure)).collect()
     };
-    let rows = parts(records, &view.rows).into_iter().map(row).collect();
+    let rows = of_rows.into_iter().map(row).collect();
     Table { title, header, rows, name_columns: view.rows.len() }
 }
 

@@ -2,27 +2,35 @@
 //! itself, the names of its rows repeated.
 
 use super::definition::{Definition, Scope, View};
+use super::escape::plain;
 use super::findings::{self, findings};
 use super::{Table, histogram, published, table};
 use crate::record::{Environment, Results};
 use std::fmt::Write;
 
 /// Columns of a terminal, and of a mail.
-const SCREEN: usize = 100;
+pub const SCREEN: usize = 100;
 pub(crate) const MAIL: usize = 72;
 /// Lines of findings on the screen, either way.
 const FINDINGS: usize = 6;
 
-/// For a terminal: what was found, then the tables. Those that are marked as more come only if `all` are asked for.
-pub fn screen(definition: &Definition, results: &Results, environment: &Environment, all: bool) -> String {
+/// For a terminal of so many columns: what was found, then the tables. Those that are marked as more come only if `all` are asked
+/// for.
+pub fn screen(
+    definition: &Definition,
+    results: &Results,
+    environment: &Environment,
+    width: usize,
+    all: bool,
+) -> String {
     let mut text = String::new();
-    wrap(&mut text, &environment.line(), SCREEN);
+    wrap(&mut text, &environment.line(), width);
     let found = findings(results);
     for table in findings::tables(&found, FINDINGS) {
         text.push('\n');
-        write_table(&mut text, &table, SCREEN);
+        write_table(&mut text, &table, width);
     }
-    body(&mut text, definition, results, SCREEN, all);
+    body(&mut text, definition, results, width, all);
     text
 }
 
@@ -94,7 +102,7 @@ fn of_view(view: &View, scope: &Scope) -> Vec<Table> {
 /// Breaks a text at its spaces; a word longer than a line stays whole.
 pub(crate) fn wrap(text: &mut String, line: &str, width: usize) {
     let mut column = 0;
-    for word in line.split_whitespace() {
+    for word in line.split_whitespace().map(plain) {
         let length = word.chars().count();
         if column > 0 && column + 1 + length > width {
             text.push('\n');
@@ -103,7 +111,7 @@ pub(crate) fn wrap(text: &mut String, line: &str, width: usize) {
             text.push(' ');
             column += 1;
         }
-        text.push_str(word);
+        text.push_str(&word);
         column += length;
     }
     text.push('\n');
@@ -114,6 +122,7 @@ fn write_table(text: &mut String, table: &Table, width: usize) {
     if table.header.is_empty() {
         return;
     }
+    let table = &table.plain();
     let length = |cell: &String| cell.chars().count();
     let column_width = |column: usize| {
         let cells = table.rows.iter().chain(std::iter::once(&table.header)).filter_map(|row| row.get(column));

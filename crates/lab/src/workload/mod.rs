@@ -14,10 +14,12 @@ pub mod vma;
 
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
+use crate::hash::Fnv;
 use crate::kind::{Kind, Suite};
 use crate::record::{Key, Time, count};
 use freehold_trace::kva::Op;
-use std::path::Path;
+use freehold_trace::{Lines, TraceError, TraceHeader};
+use std::path::{Path, PathBuf};
 
 pub use files::from_file;
 pub use memory::{check_memory, check_memory_told};
@@ -30,8 +32,8 @@ pub use synthetic::{END_PAGE, LOW_PAGE, WHOLE, churn, whole_scene};
 pub struct Workload<F: Family = Kva> {
     /// Its short name.
     pub name: String,
-    /// The file it came from.
-    pub file: Option<String>,
+    /// The file it came from, and the hash of what is in it.
+    pub file: Option<(PathBuf, String)>,
     /// What it is, for people.
     pub description: String,
     /// What engines are made for.
@@ -84,10 +86,26 @@ impl<F: Family> Workload<F> {
         }
     }
 
+    /// The same, which came from a file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn of_file(self, file: &Path) -> Result<Self, TraceError> {
+        Ok(Self { file: Some((file.to_owned(), Fnv::of_file(file)?)), ..self })
+    }
+
     /// The key of what is said of it, whoever runs it.
     pub fn key(&self) -> Key {
-        let key = Key::new(F::SUITE.name(), self.title()).param_if("n", self.n);
-        key.param_if("file", self.file.clone())
+        self.with_params(Key::new(F::SUITE.name(), self.title()))
+    }
+
+    /// Adds to a key what tells it from others.
+    pub fn with_params(&self, key: Key) -> Key {
+        let key = key.param_if("n", self.n);
+        match &self.file {
+            Some((file, content)) => key.param("file", shown(file)).param("content", content.clone()),
+            None => key,
+        }
     }
 
     /// The time that its operations lie on.
@@ -108,32 +126,63 @@ const CHURN_BYTES: u64 = 768;
 /// What the names of churns of address ranges begin with; how many objects are live comes behind.
 pub const CHURN_PREFIX: &str = "churn:";
 
+/// How many objects are live in a churn of that name.
+///
+/// # Errors
+/// It is the name of a churn that cannot be.
+fn churned(name: &Path) -> Result<Option<u64>, Failure> {
+    let Some(n) = name.to_str().and_then(|name| name.strip_prefix(CHURN_PREFIX)) else { return Ok(None) };
+    let most = suite::MOST_N;
+    let n = n.parse().ok().filter(|n| (1..=u64::from(most)).contains(n));
+    let usage = || Failure::Usage(format!("{}: write churn:N for 1 to {most} live objects", name.display()));
+    n.map(Some).ok_or_else(usage)
+}
+
 /// The workload of that name: a file, or `churn:N` for N live objects.
 ///
 /// # Errors
 /// The file cannot be read, or holds nothing to replay.
-pub fn named(name: &str) -> anyhow::Result<Workload> {
-    if let Some(n) = name.strip_prefix(CHURN_PREFIX) {
-        let n: Option<u64> = n.parse().ok().filter(|&n| (1..=suite::MOST_N.into()).contains(&n));
-        let usage =
-            || Failure::Usage(format!("{name}: write churn:N for 1 to {} live objects", suite::MOST_N));
-        let n = n.ok_or_else(usage)?;
-        check_memory(n, CHURN_BYTES)?;
-        return churn(n, 2000, 107_000);
-    }
-    from_file(name.as_ref())
+pub fn named(name: &Path) -> anyhow::Result<Workload> {
+    let Some(n) = churned(name)? else { return from_file(name) };
+    check_memory(n, CHURN_BYTES)?;
+    churn(n, 2000, 107_000)
 }
 
-/// The family that a workload is for: what its file tells, or kva for a name that is no file's.
+/// The family that a workload is for: what its file tells, or kva for a churn.
 ///
 /// # Errors
 /// The file cannot be read, or is of no kind that is known.
-pub fn suite_of(name: &str) -> anyhow::Result<Suite> {
-    if name.starts_with(CHURN_PREFIX) {
-        return Ok(Suite::Kva);
+pub fn suite_of(name: &Path) -> anyhow::Result<Suite> {
+    Ok(if churned(name)?.is_some() { Suite::Kva } else { Kind::of(name)?.suite() })
+}
+
+/// What the workload of that name is called, of which no more is read than that.
+///
+/// # Errors
+/// As of [`suite_of`].
+pub fn title_of(name: &Path) -> anyhow::Result<String> {
+    if churned(name)?.is_some() {
+        return Ok(shown(name));
     }
-    let file = Path::new(name);
-    let unknown =
-        || anyhow::anyhow!("{name}: neither a trace nor a vector file of a family that can be replayed");
-    Kind::of(file)?.map(Kind::suite).ok_or_else(unknown)
+    Ok(match Kind::of(name)? {
+        Kind::Trace(_) | Kind::TreeEvents => TraceHeader::read(&mut Lines::open(name)?)?.title(),
+        _ => stem(name),
+    })
+}
+
+/// The name of a file without its endings.
+fn stem(file: &Path) -> String {
+    let name = file.file_name().map(|name| shown(name.as_ref())).unwrap_or_default();
+    name.trim_end_matches(".zst").trim_end_matches(".txt").to_owned()
+}
+
+/// A file's name as a text, which no two files have in common.
+pub fn shown(file: &Path) -> String {
+    let escaped = || file.as_os_str().as_encoded_bytes().escape_ascii().to_string();
+    file.to_str().map_or_else(escaped, str::to_owned)
+}
+
+/// What a workload is called, if others have the same name.
+pub fn labelled(name: &str, file: &str) -> String {
+    format!("{name} ({file})")
 }

@@ -101,7 +101,7 @@ fn an_engine_and_a_case_are_an_entry_each() {
     assert!(["time", "work", "pages", "bytes_per_item"].into_iter().all(of_mine));
 
     let file = data_folder().unwrap().join("vectors/percpu/x-min-stale-stock.txt.zst");
-    let workload = Percpu::workload(&file.display().to_string()).unwrap();
+    let workload = Percpu::workload(&file).unwrap();
     let replay = measure(workload, &[MINE], 1, &mut |_| ()).unwrap();
     assert_eq!((replay.runs.len(), replay.refused.len()), (1, 0));
 

@@ -8,7 +8,7 @@ use freehold_lab::record::{
     Environment, Film, Grid, Key, Metric, Picture, Results, Series, Stat, Strip, Strips, Tree, TreeNode,
     Trees, Unit, count, figure, fixed, nanoseconds, zones,
 };
-use freehold_lab::view::{Definition, findings, lkml, page, screen};
+use freehold_lab::view::{Definition, SCREEN, findings, lkml, page, screen};
 
 const EVIL: &str = "\"'</script><img src=x onerror=y>";
 
@@ -179,13 +179,13 @@ fn a_page_has_its_views_and_nothing_breaks_out() {
 
 #[test]
 fn a_screen_says_first_what_was_found() {
-    let text = screen(&definition(), &results(), &environment(), false);
+    let text = screen(&definition(), &results(), &environment(), SCREEN, false);
     let line = |part: &str| {
         text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {text}"))
     };
     assert!(line("Ahead") < line("in a loop") && text.contains("2.98x") && text.contains("±1%"));
     assert!(!text.contains("its work") && text.contains("1 more tables"));
-    assert!(screen(&definition(), &results(), &environment(), true).contains("10 its work"));
+    assert!(screen(&definition(), &results(), &environment(), SCREEN, true).contains("10 its work"));
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let mail = lkml(&definition(), &results(), &environment());
     assert!(mail.lines().all(|line| line.chars().count() <= 72), "{mail}");
@@ -200,7 +200,7 @@ fn a_screen_says_first_what_was_found() {
 fn shown(views: &str, results: &Results) -> (String, String) {
     let definition = Definition::read(&format!("[[section]]\nid = \"one\"\n{views}")).unwrap();
     let page = page(&definition, results, &environment()).unwrap();
-    (page, screen(&definition, results, &environment(), true))
+    (page, screen(&definition, results, &environment(), SCREEN, true))
 }
 
 /// What the page has between the marks, each time.
@@ -270,7 +270,7 @@ fn wide_tables_continue_below_and_long_names_are_cut() {
     )
     .unwrap();
     let texts = [
-        (100, screen(&definition, &results, &environment(), true)),
+        (100, screen(&definition, &results, &environment(), SCREEN, true)),
         (72, lkml(&definition, &results, &environment())),
     ];
     for (width, text) in texts {

@@ -129,7 +129,7 @@ fn the_default_placement_takes_no_more_pages() {
         if name.starts_with("area") {
             continue;
         }
-        let workload = Percpu::workload(&file.display().to_string()).unwrap();
+        let workload = Percpu::workload(&file).unwrap();
         let replay = measure(workload, &engines, 0, &mut |_| ()).unwrap();
         let [ours, fixed] = [0, 1].map(|at| &replay.runs[at].counted.seen);
         assert_eq!([0, 1].map(|at| replay.runs[at].entry.engine), ["bitmap", "bitmap-linux-fixed"]);

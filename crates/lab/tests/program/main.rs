@@ -1,6 +1,7 @@
 //! The program as a user meets it: exit codes, what goes where, errors that say what is wrong.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod bad_luck;
 mod bundled;
 mod cold;
 mod features;
@@ -167,6 +168,24 @@ fn wrong_usage_is_exit_code_2() {
         &["stress", "percpu", "--case", "fix_size"],
         &["stress", "percpu", "--unit", "8G"],
         &["stress", "kva", "--unit", "64K"],
+        &["stress", "percpu", "--unit", "0"],
+        &["stress", "counters", "--mode", "performance"],
+        &["stress", "counters", "--seed", "2"],
+        &["stress", "maple", "--threads", "3", "--mode", "performance"],
+        &["stress", "kva", "--case", "fix_size", "--n", "100"],
+        &["stress", "kva", "--case", "holes", "--nr-pages", "2"],
+        &["bench", "percpu", "--unit", "0"],
+        &["bench", "kva", "--unit", "64K"],
+        &["bench", "kva", "--workload", "fix_size", "--n", "100"],
+        &["bench", "kva", "--workload", "fix_size", "--growth"],
+        &["bench", "kva", "--wishes", "--instructions"],
+        &["replay", "churn:100", "churn:100"],
+        &["replay", "-", "--instructions"],
+        &["show", "--all", "--json"],
+        &["man", "--json"],
+        &["man", "fly"],
+        &["completions", "bash", "--format", "lkml"],
+        &["doctor", "--systems", "--json"],
         &["bench", "maple", "--wishes"],
         &["bench", "maple", "--n", "0"],
         &["bench", "maple", "--engine", "naive"],

@@ -2,6 +2,7 @@
 
 use super::Column;
 use crate::Fields;
+use std::fmt;
 
 /// A column's state, in units of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,28 @@ pub struct GapDigest {
     pub cached_align: u64,
     /// Start of the cached node.
     pub cache: Option<u64>,
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Free(FreeDigest { blocks, sum, largest, list_hash, shape, first }) => {
+                write!(f, "{blocks} free blocks, sum {sum}, largest {largest}, hash {list_hash:x}")?;
+                if let Some((hash, depth)) = shape {
+                    write!(f, ", shape {hash:x} of depth {depth}")?;
+                }
+                first.iter().try_for_each(|(start, length)| write!(f, ", {start}+{length}"))
+            }
+            Self::Gap(GapDigest { areas, sum, hash, cached_hole, cached_vstart, cached_align, cache }) => {
+                write!(
+                    f,
+                    "{areas} areas, sum {sum}, hash {hash:x}, cached hole {cached_hole}, start {cached_vstart}"
+                )?;
+                write!(f, ", alignment {cached_align}")?;
+                cache.map_or(Ok(()), |node| write!(f, ", node {node}"))
+            }
+        }
+    }
 }
 
 impl Digest {

@@ -1,6 +1,7 @@
 //! What an address-range allocator is asked, and what it answers. All numbers are bytes.
 
 use freehold_units::{Align, Span};
+use std::fmt;
 use std::sync::Arc;
 
 /// One operation. Objects are named by the caller, so that a stream can be replayed on engines that place them
@@ -64,6 +65,25 @@ impl Op {
     }
 }
 
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alloc { object, size_bytes, align, window } => {
+                write!(
+                    f,
+                    "allocation of object {object}, {size_bytes} bytes aligned to {align} within {window}"
+                )
+            }
+            Self::Congruent { object, areas, align, window } => write!(
+                f,
+                "allocation of object {object}, {} areas at one base aligned to {align} within {window}",
+                areas.len()
+            ),
+            Self::Free { object } => write!(f, "free of object {object}"),
+        }
+    }
+}
+
 /// What an engine says to one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
@@ -78,4 +98,16 @@ pub enum Answer {
     /// The engine has no such operation.
     #[default]
     Unsupported,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(first) => write!(f, "{first:#x}"),
+            Self::NoRoom => f.write_str("no room"),
+            Self::Freed => f.write_str("freed"),
+            Self::NotLive => f.write_str("nothing to free"),
+            Self::Unsupported => f.write_str("no such operation"),
+        }
+    }
 }

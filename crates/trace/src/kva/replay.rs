@@ -52,7 +52,7 @@ impl Recording {
         let page = Align::new(recording.header.page_bytes);
         let page = page.ok_or_else(|| events.error("the page size is not a power of two"))?;
         let mut hull: Option<Span> = None;
-        let mut names = Names::default();
+        let (mut names, mut initial) = (Names::default(), BTreeMap::new());
         while let Some(event) = events.next().transpose()? {
             let operation = names.operation(&event, page).map_err(|reason| events.error(reason))?;
             let Some(op) = operation else {
@@ -67,6 +67,7 @@ impl Recording {
                     return Err(events.error("an object live at the start, after other events"));
                 }
                 recording.initial += 1;
+                initial_place(&mut initial, event.span).map_err(|reason| events.error(reason))?;
             }
             for span in [event.span, event.window].into_iter().flatten() {
                 hull = Some(hull.map_or(span, |hull| cover(hull, span)));
@@ -118,6 +119,18 @@ impl Names {
             Some(_) => Err(format!("object {object} is allocated while it is live")),
         }
     }
+}
+
+/// Takes the place of an object that is live at the start, which no other may have.
+fn initial_place(taken: &mut BTreeMap<u64, Span>, span: Option<Span>) -> Result<(), String> {
+    let Some(span) = span else { return Ok(()) };
+    if let Some((_, other)) =
+        taken.range(..=span.last()).next_back().filter(|(_, other)| other.overlaps(span))
+    {
+        return Err(format!("{span} is live at the start, and so is {other}, which it overlaps"));
+    }
+    taken.insert(span.first(), span);
+    Ok(())
 }
 
 fn cover(a: Span, b: Span) -> Span {

@@ -80,7 +80,9 @@ impl Talk {
     /// A line is not what it should be.
     pub fn from_lines(mut lines: Lines) -> Result<Self, TraceError> {
         let mut talk = Self { layout: Vec::new(), steps: Vec::new() };
-        if !lines.advance()?.is_some_and(|text| text.starts_with("# kva-talk 1")) {
+        let first = lines.advance()?.unwrap_or_default().to_owned();
+        lines.check_version(&first, "# kva-talk 1")?;
+        if !first.starts_with("# kva-talk 1") {
             return Err(lines.error("not the talk's example: line 1 must start `# kva-talk 1`"));
         }
         while let Some(text) = lines.advance()?.map(str::to_owned) {

@@ -95,4 +95,6 @@ fn malformed_traces_are_errors_with_their_line() {
     fails_at(with("8192,4096", "8192,4095"), 6, "power of two");
     fails_at(with("F,1,10000,4096,,,,0/100", "F,1,10000,4096,,,"), 7, "aux is missing");
     fails_at(with("P,,10000,4096", "P,,10000,-1"), 8, "unreadable");
+    let twice = with("5,0,7,A,2,", "0,0,0,I,9,f000,8192,,,,\n5,0,7,A,2,");
+    fails_at(twice, 6, "0xf000..=0x10fff is live at the start, and so is 0x10000..=0x10fff");
 }

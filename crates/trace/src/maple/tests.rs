@@ -327,7 +327,8 @@ fn malformed_stream_headers_are_errors_with_their_line() {
         let text = String::from_utf8_lossy(&good[..200]).replacen(from, to, 1);
         read_stream([text.as_bytes(), &good[200..]].concat())
     };
-    fails_at(read_stream(b"maple-stream 2\n".to_vec()), 1, "not a stream");
+    fails_at(read_stream(b"maple-stream 2\n".to_vec()), 1, "of version \"2\"");
+    fails_at(read_stream(b"stream 2\n".to_vec()), 1, "not a stream");
     fails_at(with("group 0", "group 1"), 5, "others");
     fails_at(with("column op", "column oops"), 6, "unknown column");
     fails_at(with("column tree", "column op"), 7, "twice");

@@ -1,6 +1,7 @@
 //! What a per-CPU allocator is asked, and what it answers. All numbers are bytes.
 
 use freehold_units::Align;
+use std::fmt;
 
 /// One operation. Objects are named by the caller, so that a stream can be replayed on engines that place them
 /// differently.
@@ -40,6 +41,18 @@ impl Op {
     }
 }
 
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alloc { object, size_bytes, align, atomic } => {
+                let kind = if *atomic { "atomic allocation" } else { "allocation" };
+                write!(f, "{kind} of object {object}, {size_bytes} bytes aligned to {align}")
+            }
+            Self::Free { object } => write!(f, "free of object {object}"),
+        }
+    }
+}
+
 /// What an engine says to one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
@@ -59,4 +72,16 @@ pub enum Answer {
     /// The engine has no such operation.
     #[default]
     Unsupported,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At { chunk, offset_bytes } => write!(f, "byte {offset_bytes} of chunk {chunk}"),
+            Self::NoRoom => f.write_str("no room"),
+            Self::Freed => f.write_str("freed"),
+            Self::NotLive => f.write_str("nothing to free"),
+            Self::Unsupported => f.write_str("no such operation"),
+        }
+    }
 }

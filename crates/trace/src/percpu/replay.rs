@@ -25,8 +25,7 @@ impl Recording {
     /// Reads the whole file.
     ///
     /// # Errors
-    /// Any line is malformed, an object is allocated twice or freed while it is not live, or there is nothing
-    /// to replay.
+    /// Any line is malformed, an object is allocated while it is live, or there is nothing to replay.
     pub fn read(file: &Path) -> Result<Self, TraceError> {
         Self::from_events(Events::open(file)?)
     }
@@ -45,7 +44,12 @@ impl Recording {
                     recording.ops.push(op);
                     recording.at_ns.push(event.stamp.at_ns);
                 }
-                None => *recording.skipped.entry(event.kind).or_insert(0) += 1,
+                // A free of an object that never came is one more free of an unknown object.
+                None => {
+                    let unseen = matches!(event.kind, EventKind::Free | EventKind::FreeImplied);
+                    let kind = if unseen { EventKind::FreeUnknown } else { event.kind };
+                    *recording.skipped.entry(kind).or_insert(0) += 1;
+                }
             }
         }
         if recording.ops.is_empty() {
@@ -63,7 +67,7 @@ struct Names {
 }
 
 impl Names {
-    /// The event as an operation; `None` if it is not one.
+    /// The event as an operation; `None` if it is not one, or frees what is not live.
     fn operation(&mut self, event: &Event) -> Result<Option<Op>, String> {
         let Some(object) = event.object else { return Ok(None) };
         match (event.kind, event.size_bytes, event.align, event.flags) {
@@ -76,9 +80,7 @@ impl Names {
                 }
             }
             (EventKind::Free | EventKind::FreeImplied, ..) => {
-                let name = self.live.remove(&object);
-                let name = name.ok_or_else(|| format!("object {object} is freed, but is not live"))?;
-                Ok(Some(Op::Free { object: name }))
+                Ok(self.live.remove(&object).map(|object| Op::Free { object }))
             }
             _ => Ok(None),
         }

@@ -31,7 +31,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let mut results = Results::default();
     describe::<Kva>(&mut results, engines.iter().copied());
     let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
-    let cases = find_cases(&options.workloads, cases(), |case| case.name)?;
+    let cases = find_cases("workload", &options.workloads, cases(), |case| case.name)?;
     let sized = cases.iter().any(|case| case.sized);
     let sizes = that_fit(sizes, sized, bytes_each, options, &mut results)?;
     for case in cases {

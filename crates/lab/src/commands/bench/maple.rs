@@ -24,7 +24,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
         ([], false) => vec![100, 10_000, 1_000_000],
         (asked, _) => asked.to_vec(),
     };
-    let cases = find_cases(&options.workloads, MAPS_BENCHED, |case| case.name)?;
+    let cases = find_cases("workload", &options.workloads, MAPS_BENCHED, |case| case.name)?;
     let mut results = Results::default();
     let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
     let sized = cases.iter().any(|case| Workload::fixed_sizes(case.kind).is_none());

@@ -30,6 +30,9 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
         }
         super::instructions::check()?;
     }
+    if options.unit.is_some() && subject != Subject::Percpu {
+        return usage("--unit: only per-CPU memory has units");
+    }
     if options.wishes && subject != Subject::Kva {
         return usage("--wishes: the talk's wishes are kva's");
     }
@@ -83,8 +86,9 @@ fn family(
     Ok(results)
 }
 
-/// The sizes that there is memory for, of those that cases are `sized` by. One that somebody asked for is refused before
-/// anything is measured if there is not; of those that grow, it is left out, and that is noted, unless it is the least.
+/// The sizes that there is memory for, of those that cases are `sized` by; if none is, nobody may have asked for sizes. One that
+/// somebody asked for is refused before anything is measured if there is not; of those that grow, it is left out, and that is
+/// noted, unless it is the least.
 fn that_fit(
     sizes: &[u32],
     sized: bool,
@@ -93,8 +97,10 @@ fn that_fit(
     results: &mut Results,
 ) -> Result<Vec<u32>, Failure> {
     let mut fit = Vec::new();
-    if !sized {
+    if !sized && options.sizes.is_empty() {
         return Ok(fit);
+    } else if !sized {
+        return Err(Failure::Usage("--n, --growth: none of these workloads has sizes".to_owned()));
     }
     for &n in sizes {
         match check_memory(n.into(), bytes_each) {

@@ -2,15 +2,15 @@
 
 use super::{Options, that_fit};
 use crate::Progress;
-use crate::engine::percpu::{EngineEntry, FLOOR};
-use crate::failure::Failure;
+use crate::engine::percpu::{EngineEntry, FLOOR, Scene};
 use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::record::{Results, count};
 use crate::run::percpu::Job;
 use crate::run::{Replayable, describe, measure, record_pages};
 use crate::workload::percpu::{Churn, Deletion, Kind, LIVE, Size, StaleHint, Work};
-use crate::workload::suite::{Benched, PERCPU_BENCHED, find_cases};
+use crate::workload::suite::{Benched, PERCPU_BENCHED, Suited, find_cases};
 use freehold::percpu::{Config, Population};
+use freehold::units::Bytes;
 use std::path::Path;
 
 /// Objects of the posting's tables.
@@ -47,20 +47,22 @@ pub struct Plan {
 }
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let unit_bytes = u32::try_from(options.unit.0)
-        .map_err(|_| Failure::Usage(format!("--unit {}: a unit is less than 4 GiB", options.unit)))?;
+    let Scene { config, .. } = Percpu::scene(options.unit)?;
     let is_case = |name: &&String| PERCPU_BENCHED.iter().any(|case| case.name == **name);
     let (mut named, files): (Vec<String>, Vec<String>) =
         options.workloads.iter().cloned().partition(|name| is_case(&name) || !Path::new(name).is_file());
     if named.is_empty() && files.is_empty() {
         named.extend(PERCPU_BENCHED.iter().map(|case| case.name.to_owned()));
     }
-    let cases =
-        if named.is_empty() { Vec::new() } else { find_cases(&named, PERCPU_BENCHED, |case| case.name)? };
+    let cases = if named.is_empty() {
+        Vec::new()
+    } else {
+        find_cases("workload", &named, PERCPU_BENCHED, |case| case.name)?
+    };
     let engines = Percpu::engines(&options.engines)?;
     let mut results = Results::default();
     describe::<Percpu>(&mut results, engines.iter().copied());
-    results.fact("unit", options.unit.to_string());
+    results.fact("unit", Bytes::from(u64::from(config.unit_bytes)).to_string());
     let usual = if options.quick { OBJECTS / 5 } else { OBJECTS };
     let sizes = if options.sizes.is_empty() { &[usual][..] } else { &options.sizes };
     let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
@@ -77,13 +79,13 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                 grows: options.growth,
                 quick: options.quick,
                 rounds: if options.quick { 3 } else { 5 },
-                whole: Config::new(unit_bytes, 2).population(Population::Whole),
+                whole: config.population(Population::Whole),
             };
             plan.case(case, &mut results, &mut |what| progress.tick(what))?;
         }
     }
     for file in &files {
-        let pages = measure(Percpu::workload(file)?, &engines, 0, &mut |what| progress.tick(what))?;
+        let pages = measure(Percpu::workload(file.as_ref())?, &engines, 0, &mut |what| progress.tick(what))?;
         record_pages(&pages, &mut results);
     }
     results.note(FLOOR_NOTE);

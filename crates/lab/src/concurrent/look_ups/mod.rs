@@ -254,7 +254,7 @@ pub fn run_under_callgrind(name: &str, n: u32, engine: &str) -> anyhow::Result<b
     let Some(family) = families.iter().find(|family| family.suite == suite) else {
         return usage(format!("no look-ups of {suite}"));
     };
-    let workloads = find_cases(&[name.to_owned()], WORKLOADS, |workload| workload.name)?;
+    let workloads = find_cases("workload", &[name.to_owned()], WORKLOADS, |workload| workload.name)?;
     check(family, &[engine.to_owned()])?;
     for workload in workloads {
         for entry in family.entries.iter().filter(|entry| entry.who.label() == engine) {

@@ -61,7 +61,7 @@ impl Checker {
                 let spans: Option<Vec<Span>> = areas.iter().map(|area| area.shifted(base)).collect();
                 self.take(*object, spans.ok_or("an area passes the last address")?, *window)
             }
-            _ => Err(format!("{answer:?} is no answer to {op:?}")),
+            _ => Err(format!("{answer}, which is no answer to it")),
         }
     }
 

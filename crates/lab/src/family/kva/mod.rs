@@ -38,6 +38,10 @@ impl Family for Kva {
         tally.steps().saturating_add(RivalWork::ListStepped.of(tally))
     }
 
+    fn told(op: &Op) -> String {
+        op.to_string()
+    }
+
     fn outcome(answer: Answer) -> Outcome {
         match answer {
             Answer::At(_) | Answer::Freed | Answer::NotLive => Outcome::Done,

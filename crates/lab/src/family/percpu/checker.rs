@@ -113,7 +113,7 @@ impl Judge<Percpu> for PercpuJudge {
                     Some(_) => Err(format!("object {object} was allocated twice")),
                 }
             }
-            _ => Err(format!("{answer:?} is no answer to {op:?}")),
+            _ => Err(format!("{answer}, which is no answer to it")),
         }
     }
 

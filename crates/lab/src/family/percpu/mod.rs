@@ -40,6 +40,10 @@ impl Family for Percpu {
         looked.into_iter().chain(listed).fold(words, u64::saturating_add)
     }
 
+    fn told(op: &Op) -> String {
+        op.to_string()
+    }
+
     fn outcome(answer: Answer) -> Outcome {
         match answer {
             Answer::At { .. } | Answer::Freed | Answer::NotLive => Outcome::Done,

@@ -68,9 +68,11 @@ impl Rooms {
         let populated = units.knows_pages && (refused || self.pages.is_none());
         let size = size_bytes.next_multiple_of(units.grain_bytes);
         let wanted = (size, align.bytes().max(units.grain_bytes));
+        let in_words =
+            |chunk: Option<u32>| chunk.map_or("a new chunk".to_owned(), |chunk| format!("chunk {chunk}"));
         let place_in = |chunk: Option<u32>, pages: Option<&[bool]>| {
             let start = place_in(chunk, units.bytes, pages.filter(|_| populated), wanted, taken)?;
-            Some(format!("{op:?} {what}, though there is room in chunk {chunk:?} at {start}"))
+            Some(format!("the {op} {what}, though there is room in {} at {start}", in_words(chunk)))
         };
         let place = match &self.pages {
             Some(chunks) => chunks.iter().find_map(|(chunk, pages)| place_in(*chunk, Some(pages))),

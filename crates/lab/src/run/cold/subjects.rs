@@ -54,7 +54,7 @@ impl<F: Family> Cold for Allocator<F> {
         let (op, answer) = (&self.ops[at], self.answers[at]);
         if let Some(judge) = &mut self.judge {
             if F::outcome(answer) != Outcome::Done {
-                return Err(format!("{answer:?} to {op:?}"));
+                return Err(format!("{}: it was not done", F::told(op)));
             }
             judge.check(op, answer)?;
         }

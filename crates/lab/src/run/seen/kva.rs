@@ -7,12 +7,13 @@ use crate::record::{Figures, Grid, Metric, Picture, Results, Stat, Strip, Strips
 use crate::workload::{self, Workload};
 use freehold::units::{Bytes, Span};
 use freehold_trace::kva::{Answer, Op};
+use std::path::Path;
 
 impl Replayable for Kva {
     type Seen = KvaSeen;
     type State = Fragmentation;
 
-    fn workload(name: &str) -> anyhow::Result<Workload> {
+    fn workload(name: &Path) -> anyhow::Result<Workload> {
         workload::named(name)
     }
 

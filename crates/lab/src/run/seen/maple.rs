@@ -15,9 +15,8 @@ impl Replayable for Maple {
     type Seen = MapleSeen;
     type State = Footprint;
 
-    fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
-        let file = Path::new(name);
-        Ok(if Kind::of(file)? == Some(Kind::TreeEvents) { tree_from_file(file)? } else { from_file(file)? })
+    fn workload(name: &Path) -> anyhow::Result<Workload<Self>> {
+        Ok(if Kind::of(name)? == Kind::TreeEvents { tree_from_file(name)? } else { from_file(name)? })
     }
 
     fn begin(entry: &EngineEntry, workload: &Workload<Self>, _: usize) -> MapleSeen {

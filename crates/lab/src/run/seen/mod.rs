@@ -14,6 +14,7 @@ use crate::family::Family;
 use crate::record::{Figures, Results};
 use crate::workload::Workload;
 use std::fmt::Debug;
+use std::path::Path;
 
 /// Calls a function of the family that a workload is for.
 macro_rules! of_family {
@@ -35,7 +36,7 @@ pub trait Replayable: Family {
     type State: Copy + Debug + Default;
 
     /// The workload of that name: a file's, or one that is made.
-    fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
+    fn workload(name: &Path) -> anyhow::Result<Workload<Self>>;
 
     /// Before a run, for pictures of so many points in time.
     fn begin(entry: &Listed<Self::Facts>, workload: &Workload<Self>, points: usize) -> Self::Seen {

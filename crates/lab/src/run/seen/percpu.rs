@@ -15,8 +15,8 @@ impl Replayable for Percpu {
     type Seen = PercpuSeen;
     type State = PercpuState;
 
-    fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
-        Ok(from_file(Path::new(name))?)
+    fn workload(name: &Path) -> anyhow::Result<Workload<Self>> {
+        Ok(from_file(name)?)
     }
 
     /// Pages are counted after every operation.
@@ -32,7 +32,7 @@ impl Replayable for Percpu {
         if answer == Answer::NoRoom
             && let Some(reason) = judge.wrongly_refused(op, session)
         {
-            return Err(format!("{op:?} was refused, though {reason}"));
+            return Err(format!("the {op} was refused, though {reason}"));
         }
         let pages = session.populated_pages();
         seen.pages_peak = seen.pages_peak.max(pages);

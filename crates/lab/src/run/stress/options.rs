@@ -1,5 +1,6 @@
 //! What is asked of `freehold stress`, whatever is stressed.
 
+use crate::choices::{Choices, cases, stressed_engines};
 use crate::failure::Failure;
 use crate::workload::suite::{CaseInfo, Params, Suited, find_cases};
 use freehold::units::Bytes;
@@ -7,6 +8,9 @@ use std::time::Duration;
 
 /// Size of sized cases that do not grow.
 pub(crate) const SIZE: u32 = 10_000;
+
+/// Where random numbers start if nobody says where.
+const SEED: u64 = 1;
 
 /// How much is done, as the kernel's script has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -36,7 +40,7 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
     /// A case, like `holes` or `churn-4-64`; again for more.
-    #[arg(long = "case", value_name = "NAME")]
+    #[arg(long = "case", value_name = "NAME", value_parser = Choices(cases))]
     pub cases: Vec<String>,
     /// Cases by the bits of the kernel's run_test_mask, of kva alone; cases named come on top.
     #[arg(long, value_name = "BITS", value_parser = mask)]
@@ -51,10 +55,10 @@ pub struct Options {
     #[arg(long, value_name = "BYTES")]
     pub unit: Option<Bytes>,
     /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
-    #[arg(long = "engine", value_name = "NAME")]
+    #[arg(long = "engine", value_name = "NAME", value_parser = Choices(stressed_engines))]
     pub engines: Vec<String>,
     /// Where random numbers start.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = SEED)]
     pub seed: u64,
     /// How long the whole may take, like 30s, 500ms or 10m; what does not fit is cut, and it is said.
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -90,6 +94,45 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl Options {
+    /// Refuses an option that was given and is none of these, which `what` takes.
+    ///
+    /// # Errors
+    /// There is one.
+    pub fn only(&self, what: &str, takes: &[&str]) -> Result<(), Failure> {
+        let Self {
+            mode,
+            threads,
+            loops,
+            repeat,
+            cases,
+            mask,
+            sizes,
+            nr_pages,
+            unit,
+            engines,
+            seed,
+            duration,
+        } = self;
+        let given = [
+            ("--mode", *mode != Mode::default()),
+            ("--threads", threads.is_some()),
+            ("--loops", loops.is_some()),
+            ("--repeat", repeat.is_some()),
+            ("--case", !cases.is_empty()),
+            ("--mask", mask.is_some()),
+            ("--n", !sizes.is_empty()),
+            ("--nr-pages", nr_pages.is_some()),
+            ("--unit", unit.is_some()),
+            ("--engine", !engines.is_empty()),
+            ("--seed", *seed != SEED),
+            ("--duration", duration.is_some()),
+        ];
+        let foreign = given.into_iter().find(|(option, given)| *given && !takes.contains(option));
+        foreign.map_or(Ok(()), |(option, _)| {
+            Err(Failure::Usage(format!("{option}: {what} takes {}", takes.join(", "))))
+        })
+    }
+
     /// The parameters of cases, which have so many loops unless others are asked for.
     pub(crate) fn params(&self, loops: u64) -> Params {
         let nr_pages = self.nr_pages.unwrap_or(1);
@@ -102,7 +145,7 @@ impl Options {
 /// # Errors
 /// No case has such a name or bit.
 pub fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
-    let named = find_cases(&options.cases, F::CASES, |case| case.name)?;
+    let named = find_cases("case", &options.cases, F::CASES, |case| case.name)?;
     let Some(mask) = options.mask else { return Ok(named) };
     let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);
     let chosen: Vec<_> = F::CASES.iter().filter(|case| case.is_in(mask) || is_named(case)).collect();

@@ -57,13 +57,9 @@ pub(super) struct Repeat {
 
 impl Repeat {
     /// A request was refused, wrongly if there is a reason why it should not have been.
-    pub(super) fn refused(&mut self, op: &impl std::fmt::Debug, reason: Option<String>) {
+    pub(super) fn refused(&mut self, reason: Option<String>) {
         self.done.refused += 1;
-        if let Some(reason) = reason
-            && self.refused_wrongly.is_none()
-        {
-            self.refused_wrongly = Some(format!("{op:?} was refused, though {reason}"));
-        }
+        self.refused_wrongly = self.refused_wrongly.take().or(reason);
     }
 
     /// A batch of the body: how long its loops took, or the work or the nanoseconds of each operation, as far as they

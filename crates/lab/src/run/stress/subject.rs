@@ -184,10 +184,14 @@ impl<F: Suited> Subject<F> {
         }
         let mut lacks = false;
         for (op, &answer) in ops.iter().zip(&self.answers) {
-            self.judge.check(op, answer).map_err(|reason| format!("{op:?}: {reason}"))?;
+            self.judge.check(op, answer).map_err(|reason| format!("{}: {reason}", F::told(op)))?;
             match F::outcome(answer) {
                 Outcome::Done => {}
-                Outcome::Refused => repeat.refused(op, self.judge.wrongly_refused(op, &self.session)),
+                Outcome::Refused => {
+                    let reason = self.judge.wrongly_refused(op, &self.session);
+                    let told = |reason| format!("the {} was refused, though {reason}", F::told(op));
+                    repeat.refused(reason.map(told));
+                }
                 Outcome::Unsupported => lacks = true,
             }
         }

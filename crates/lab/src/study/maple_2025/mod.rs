@@ -186,7 +186,7 @@ fn program(program: &Program, results: &mut Results) {
     let most = |figure: fn(&Point) -> u64| program.points.iter().map(figure).max().unwrap_or(0) as f64;
     let mismatches = contradictions(&program.faults);
     for ((_, planner), requests) in PLANNERS.iter().zip(&program.ledger.requests) {
-        let key = ours(&name, planner).param_if("file", program.workload.file.clone());
+        let key = program.workload.with_params(ours(&name, planner));
         let totalled = [program.ledger.stores(), requests.total(), program.taken];
         totals(results, key.clone(), totalled, (Metric::Mismatches, mismatches));
         add_histogram(results, &key.op("asked for"), requests);

@@ -139,7 +139,7 @@ impl Playing {
         self.freed += 1;
         let (answer, tally) = self.op(op, tick);
         if answer != Answer::Freed {
-            self.checked.compare(0, format!("{op:?} is freed"), format!("{answer:?}"));
+            self.checked.compare(0, format!("freed by the {op}"), answer.to_string());
         }
         let mut work = FreeWork::default();
         for sum in [&mut work].into_iter().chain(&mut self.free) {

@@ -176,6 +176,6 @@ impl<P: Placement + Clone> Replay<P> {
 fn answer_text(answer: Answer) -> String {
     match answer {
         Answer::At { chunk, offset_bytes } => format!("{chunk} {offset_bytes}"),
-        other => format!("{other:?}"),
+        other => other.to_string(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::engine::percpu::Scene;
 use crate::family::Percpu;
 use crate::kind::Kind;
-use crate::workload::Workload;
+use crate::workload::{Workload, stem};
 use freehold::percpu::{Config, Population};
 use freehold_trace::TraceError;
 use freehold_trace::percpu::{Op, Record, Recording, Setup, Vectors};
@@ -17,17 +17,15 @@ const TRACE_UNIT_BYTES: u32 = 1 << 20;
 /// # Errors
 /// It can be read as neither.
 pub fn from_file(file: &Path) -> Result<Workload<Percpu>, TraceError> {
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = name.trim_end_matches(".zst").trim_end_matches(".txt").trim_end_matches(".csv");
-    let of = |description: String, config, balances, ops: Vec<Op>| {
+    let of = |name: String, description: String, config, balances, ops: Vec<Op>| {
         let objects = ops.iter().map(Op::object).max().map_or(0, |object| object.saturating_add(1));
-        let file = Some(file.display().to_string());
-        Workload { file, ..Workload::new(name, description, Scene { config, balances }, ops, objects) }
+        Workload::new(name, description, Scene { config, balances }, ops, objects).of_file(file)
     };
-    if Kind::of(file)? != Some(Kind::Placements) {
+    if Kind::of(file)? != Kind::Placements {
         let Recording { header, ops, at_ns, skipped } = Recording::read(file)?;
         // What operations left for later was done at once.
-        let recorded = of(header.description, Config::new(TRACE_UNIT_BYTES, header.cpus), true, ops);
+        let config = Config::new(TRACE_UNIT_BYTES, header.cpus);
+        let recorded = of(header.title(), header.description, config, true, ops)?;
         let skipped = skipped.into_iter().map(|(kind, count)| (kind.about(), count)).collect();
         return Ok(Workload { at_ns: Some(at_ns), skipped, ..recorded });
     }
@@ -39,7 +37,7 @@ pub fn from_file(file: &Path) -> Result<Workload<Percpu>, TraceError> {
             ops.push(op);
         }
     }
-    Ok(of("operations of a vector file".to_owned(), config, balances, ops))
+    of(stem(file), "operations of a vector file".to_owned(), config, balances, ops)
 }
 
 /// The chunks that a vector file was recorded with: one CPU's flavour has all its memory from the start.

@@ -65,7 +65,7 @@ pub use tree::{BENCHED as MAPS_BENCHED, TreeKind};
 
 use super::SplitMix;
 use crate::engine::Listed;
-use crate::failure::Failure;
+use crate::failure::{Failure, unknown};
 use crate::family::{Family, Kva};
 use freehold::units::Bytes;
 use std::fmt::Debug;
@@ -227,19 +227,20 @@ impl CaseInfo {
     }
 }
 
-/// The cases of these names, in the order of `cases`; no names: all of them.
+/// The cases of these names, in the order of `cases`; no names: all of them. `what` is what they are to the user.
 ///
 /// # Errors
 /// A name that is no case's.
 pub fn find_cases<T: Copy>(
+    what: &str,
     names: &[String],
     cases: impl IntoIterator<Item = T>,
     name_of: fn(T) -> &'static str,
 ) -> Result<Vec<T>, Failure> {
     let cases: Vec<T> = cases.into_iter().collect();
-    if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|&case| name_of(case) == **name)) {
+    if let Some(name) = names.iter().find(|name| !cases.iter().any(|&case| name_of(case) == **name)) {
         let all: Vec<&str> = cases.iter().map(|&case| name_of(case)).collect();
-        return Err(Failure::Usage(format!("no workload {unknown:?}; there are {}", all.join(", "))));
+        return Err(unknown(what, name, &all));
     }
     let wanted = |case: &T| names.is_empty() || names.iter().any(|name| name == name_of(*case));
     Ok(cases.into_iter().filter(wanted).collect())

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::family::Percpu;
 use crate::workload::SplitMix;
 use crate::workload::percpu::{ALIGNED, Deletion, Kind as Bench, Order, SECOND_HALF, SEED, Size};
-use freehold::percpu::Config;
+use freehold::percpu::{Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
 use freehold::units::{Align, Bytes};
 use freehold_trace::percpu::Op;
 
@@ -120,8 +120,12 @@ impl Suited for Percpu {
 
     fn scene(unit: Option<Bytes>) -> anyhow::Result<Scene> {
         let unit = unit.unwrap_or(UNIT);
-        let too_large = || Failure::Usage(format!("--unit {unit}: a unit is less than 4 GiB"));
-        let unit_bytes = u32::try_from(unit.0).map_err(|_| too_large())?;
+        let is_unit = |&bytes: &u32| {
+            (MIN_UNIT_BYTES..=MAX_UNIT_BYTES).contains(&bytes) && bytes.is_multiple_of(PAGE_BYTES)
+        };
+        let none =
+            || Failure::Usage(format!("--unit {unit}: a unit is from 32 KiB to 8 MiB, in whole pages"));
+        let unit_bytes = u32::try_from(unit.0).ok().filter(is_unit).ok_or_else(none)?;
         // What operations leave is done between batches, which the cases say.
         Ok(Scene { config: Config::new(unit_bytes, 2), balances: false })
     }

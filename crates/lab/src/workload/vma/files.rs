@@ -39,7 +39,7 @@ pub fn from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
             Err(why) => read.skip(why),
         }
     }
-    Ok(read.workload(file, events.header(), "vma", reader.kinds))
+    read.workload(file, events.header(), reader.kinds)
 }
 
 /// What a recording has told so far.

@@ -11,7 +11,7 @@ pub use tree_events::{tree_call, tree_from_file};
 use super::Workload;
 use crate::engine::vma::{Kinds, Op, Scene};
 use crate::family::Maple;
-use freehold_trace::TraceHeader;
+use freehold_trace::{TraceError, TraceHeader};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -34,15 +34,19 @@ impl Read {
         *self.skipped.entry(why).or_default() += 1;
     }
 
-    fn workload(self, file: &Path, header: &TraceHeader, ending: &str, kinds: Kinds) -> Workload<Maple> {
+    fn workload(
+        self,
+        file: &Path,
+        header: &TraceHeader,
+        kinds: Kinds,
+    ) -> Result<Workload<Maple>, TraceError> {
         let objects = self.ops.iter().map(|op| op.space.saturating_add(1)).max().unwrap_or(0);
         let description = if header.description.is_empty() { &header.workload } else { &header.description };
-        let title = format!("{}.{ending}", header.workload);
-        Workload {
-            file: Some(file.display().to_string()),
+        let workload = Workload {
             at_ns: Some(self.at_ns),
             skipped: self.skipped.into_iter().collect(),
-            ..Workload::new(title, description, Scene { kinds }, self.ops, objects)
-        }
+            ..Workload::new(header.title(), description, Scene { kinds }, self.ops, objects)
+        };
+        workload.of_file(file)
     }
 }

@@ -32,7 +32,7 @@ pub fn tree_from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
             Err(why) => read.skip(why),
         }
     }
-    Ok(read.workload(file, events.header(), "mt", Kinds::default()))
+    read.workload(file, events.header(), Kinds::default())
 }
 
 /// The call of the tree's interface that an event is.

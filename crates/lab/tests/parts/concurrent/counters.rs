@@ -28,7 +28,10 @@ fn what_is_not_there_is_refused() {
     let refused =
         |options: Options| COUNTERS.bench(&options, &mut Progress::default()).unwrap_err().to_string();
     let case = refused(Options { workloads: vec!["ad".to_owned()], ..Options::default() });
-    assert!(case.contains("no workload \"ad\"; there are ") && case.contains("add, histogram"), "{case}");
+    assert!(
+        case.contains("no workload \"ad\"; did you mean \"add\"?") && case.contains("add, histogram"),
+        "{case}"
+    );
     let engine = refused(Options { engines: vec!["percpu:rung-9".to_owned()], ..Options::default() });
     assert!(engine.contains("there are percpu, percpu:mm-cid, percpu:rung-2"), "{engine}");
 }

@@ -39,7 +39,10 @@ fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
 fn what_is_not_there_is_refused() {
     let refused = |options: Options| POOLS.bench(&options, &mut Progress::default()).unwrap_err().to_string();
     let case = refused(Options { workloads: vec!["pears".to_owned()], ..Options::default() });
-    assert!(case.contains("no workload \"pears\"; there are pair, replace, locate"), "{case}");
+    assert!(
+        case.contains("no workload \"pears\"; did you mean \"pair\"? there are pair, replace, locate"),
+        "{case}"
+    );
     let sizes = refused(Options { sizes: vec![5], ..Options::default() });
     assert!(sizes.contains("pools has sizes of its own"), "{sizes}");
 }

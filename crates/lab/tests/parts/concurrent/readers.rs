@@ -46,7 +46,7 @@ fn what_is_not_there_is_refused() {
     let refused =
         |options: Options| READERS.bench(&options, &mut Progress::default()).unwrap_err().to_string();
     let case = refused(Options { workloads: vec!["reed".to_owned()], ..Options::default() });
-    assert!(case.contains("no workload \"reed\"; there are guard, read"), "{case}");
+    assert!(case.contains("no workload \"reed\"; did you mean \"read\"? there are guard, read"), "{case}");
     let engine = refused(Options { engines: vec!["tree-index:9".to_owned()], ..Options::default() });
     assert!(engine.contains("there are maple-tree, range-map"), "{engine}");
     let size = refused(Options { sizes: vec![1], ..Options::default() });

@@ -6,7 +6,8 @@ use freehold_lab::workload;
 /// The lines over time of a replay whose operations took as many nanoseconds as their number.
 fn lines() -> Vec<Series> {
     let engines = EngineEntry::find(&["rbtree:lowest".to_owned()], Compared::Always).unwrap();
-    let mut replay = measure(workload::named("churn:200").unwrap(), &engines, 1, &mut |_| ()).unwrap();
+    let mut replay =
+        measure(workload::named("churn:200".as_ref()).unwrap(), &engines, 1, &mut |_| ()).unwrap();
     replay.runs[0].timed.least_ns = (0..replay.workload.ops.len() as u64).collect();
     let mut results = Results::default();
     add_replay(&mut results, replay);

@@ -20,5 +20,5 @@ fn a_place_is_told_by_what_the_kernel_had_there() {
     follow(&mut kernel, EventKind::Purge, span(0, 1000));
     placed.note(span(1000, 1001), span(2, 3), &kernel);
     placed.note(span(1000, 1001), span(8, 9), &kernel);
-    assert_eq!(placed, Placed { allocations: 6, same: 1, had: [2, 1, 1, 1] });
+    assert_eq!(placed, Placed { allocations: 6, same: 1, had: [2, 1, 1, 1], refused: 0 });
 }

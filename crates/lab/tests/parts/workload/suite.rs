@@ -300,7 +300,7 @@ fn masks_are_the_kernels_bits_and_names_are_unique() {
     assert_eq!(in_three, ["fix_size", "full_fit", "long_busy_list"]);
     let names: std::collections::HashSet<&str> = CASES.iter().map(|case| case.name).collect();
     assert_eq!(names.len(), CASES.len());
-    let find = |names: &[String]| find_cases(names, CASES, |case| case.name);
+    let find = |names: &[String]| find_cases("case", names, CASES, |case| case.name);
     let chosen = find(&["holes".to_owned(), "fix_size".to_owned()]).unwrap();
     assert_eq!(chosen.iter().map(|case| case.name).collect::<Vec<_>>(), ["fix_size", "holes"]);
     assert!(find(&["fix_sise".to_owned()]).unwrap_err().to_string().contains("full_fit"));

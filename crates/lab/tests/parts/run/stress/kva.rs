@@ -61,7 +61,7 @@ fn bodies_are_counted_in_part_and_timed() {
 fn a_lie_is_found() {
     let says = [
         (liar::<SHIFTED>(), Kind::Holes, "overlaps a live object"),
-        (liar::<SHIFTED>(), Kind::FixSize, "NotLive is no answer"),
+        (liar::<SHIFTED>(), Kind::FixSize, "nothing to free, which is no answer"),
         (liar::<REFUSES>(), Kind::Churn, "was refused, though it fits"),
         (liar::<LEAKS>(), Kind::Holes, "taken, of"),
         (liar::<MISALIGNED>(), Kind::FixAlign, "is not a multiple of 32 KiB"),

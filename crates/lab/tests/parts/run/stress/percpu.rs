@@ -41,7 +41,7 @@ fn every_engine_passes_what_it_can_do() {
 #[test]
 fn a_lie_is_found() {
     let says = [
-        (percpu_liar::<SHIFTED>(), Kind::InOrder, "NotLive is no answer"),
+        (percpu_liar::<SHIFTED>(), Kind::InOrder, "nothing to free, which is no answer"),
         (percpu_liar::<SHIFTED>(), Kind::ChurnSmall, "is not free"),
         (percpu_liar::<REFUSES>(), Kind::Mixed, "was refused, though there is room"),
         (percpu_liar::<REFUSES>(), Kind::Atomic, "was refused, though there is room"),
@@ -62,7 +62,7 @@ fn a_lie_is_found() {
 #[test]
 fn a_replay_of_a_liar_ends_with_the_lie() {
     let file = freehold_lab::data_folder().unwrap().join("vectors/percpu/x-r1024-stock.txt.zst");
-    let mut workload = Percpu::workload(&file.display().to_string()).unwrap();
+    let mut workload = Percpu::workload(&file).unwrap();
     workload.ops.truncate(3000);
     let replayed = |entry| measure(workload.clone(), &[entry], 1, &mut |_| ());
     for (entry, says) in [

@@ -1,0 +1,58 @@
+//! Files that are written whole or not at all: beside their place, and renamed.
+
+use anyhow::{Context, ensure};
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Where a file is written.
+enum Place {
+    /// No regular file is there, like `/dev/stdout`: it is written to as it is.
+    Device(File),
+    /// Beside the file.
+    Beside(NamedTempFile, PathBuf),
+}
+
+/// Makes the file's folder, and tries whether the file can be written, so that nothing is measured in vain. What is there
+/// stays.
+///
+/// # Errors
+/// It cannot be written.
+pub fn try_file(file: &Path) -> anyhow::Result<()> {
+    place(file).map(drop).with_context(|| format!("{} cannot be written", file.display()))
+}
+
+/// Writes a file. If that fails, what was there stays.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(file: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let written = place(file).and_then(|place| match place {
+        Place::Device(mut device) => Ok(device.write_all(content)?),
+        Place::Beside(mut beside, file) => {
+            beside.write_all(content)?;
+            beside.persist(file)?;
+            Ok(())
+        }
+    });
+    written.with_context(|| format!("{} cannot be written", file.display()))
+}
+
+fn place(file: &Path) -> anyhow::Result<Place> {
+    // A link stays one: what it leads to is replaced.
+    let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    if let Ok(there) = fs::metadata(&file) {
+        ensure!(!there.is_dir(), "it is a folder");
+        if !there.is_file() {
+            return Ok(Place::Device(File::options().write(true).open(&file)?));
+        }
+        // A folder may let files be replaced that do not let themselves be written to.
+        File::options().write(true).open(&file)?;
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let beside = tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    Ok(Place::Beside(beside, file))
+}
