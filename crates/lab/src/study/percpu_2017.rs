@@ -124,7 +124,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
 /// # Errors
 /// An engine answers wrong.
 pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<()> {
-    let scale = Scale::new(UNIT_BYTES, BRIEF, 1)?;
+    let scale = Scale::new(UNIT_BYTES, BRIEF, 3)?;
     scale.facts(results);
     seed(&scale, results, &mut |what| progress.tick(what))?;
     let is_seed = |of: &crate::record::Record| of.key.workload == "seed" && of.key.engine.starts_with("v1");

@@ -24,7 +24,7 @@ mod tree;
 mod words;
 
 pub use definition::Definition;
-pub use findings::{Finding, findings};
+pub use findings::{Finding, Verdict, findings};
 pub use page::{page, write};
 pub use table::Table;
 pub use text::{lkml, screen};
