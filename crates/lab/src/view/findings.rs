@@ -12,6 +12,7 @@ use super::words::{capital, recorded, shown};
 use crate::named::named;
 use crate::record::{Metric, Origin, Record, Results, Stat, figure, fixed};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Parameters that tell one finding from another, beside the number of objects.
@@ -199,7 +200,8 @@ fn not_judged(findings: &[Finding]) -> Option<String> {
         findings.iter().filter(|finding| finding.verdict == Verdict::NotJudged).collect();
     let mut workloads: Vec<String> =
         these.iter().map(|finding| shown("workload", &finding.workload)).collect();
-    workloads.dedup();
+    let mut known = HashSet::new();
+    workloads.retain(|workload| known.insert(workload.clone()));
     let (count, workloads) = (these.len(), workloads.join(", "));
     (count > 0).then(|| format!("Not judged, as measured in one round: {count} figures of {workloads}."))
 }
@@ -208,8 +210,8 @@ fn not_judged(findings: &[Finding]) -> Option<String> {
 fn heads(findings: &[Finding]) -> Option<Table> {
     let mut workloads: Vec<&str> =
         findings.iter().map(|finding| &*finding.workload).filter(|of| recorded(of).is_some()).collect();
-    let mut known = Vec::new();
-    workloads.retain(|workload| !known.contains(workload) && (known.push(*workload), true).1);
+    let mut known = HashSet::new();
+    workloads.retain(|workload| known.insert(*workload));
     let mut rows = Vec::new();
     for workload in workloads {
         let of = |linux: bool, at: usize| {

@@ -52,6 +52,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     }
     shares(&demands, &mut results);
     results.records.extend(published::records("kva"));
+    published::conclude("kva", &mut results)?;
     Ok(results)
 }
 

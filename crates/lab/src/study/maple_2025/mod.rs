@@ -78,6 +78,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     latency(&stress.workload, &mut results, &mut tick)?;
     rates::add(&mt, &stress, &mut results)?;
     results.records.extend(published::records("maple"));
+    published::conclude("maple", &mut results)?;
     Ok(results)
 }
 
