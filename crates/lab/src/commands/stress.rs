@@ -140,7 +140,7 @@ fn figures<F: Suited>(results: &mut Results, plan: &Stress<F>, run: &mut CaseRun
             .of(key.clone().op(kind.op))
             .total(Metric::Count, ops.count)
             .counts(Metric::Work, &mut ops.work)
-            .singles(&mut ops.ns, None);
+            .singles(&mut ops.ns, &[]);
     }
 }
 

@@ -96,7 +96,7 @@ pub const ENGINES: &[EngineEntry] = engines! {
         "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest \
          address that fits"
         quick(Lowest, |layout, granule| boxed(KernelEngine::<Plain>::new(layout, granule, Rb::Lowest)));
-    "rbtree" "linux" (Always ours)
+    "rbtree" "linux" (Always linux)
         "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass \
          over a lower block"
         quick(LowestUpToPageAlignment, |layout, granule| {

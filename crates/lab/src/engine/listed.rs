@@ -29,6 +29,8 @@ pub struct Listed<T> {
     pub about: &'static str,
     /// Whether it is one of ours, which is no rival of the default one.
     pub ours: bool,
+    /// Whether it does what today's Linux does, which is what the default one is compared with first.
+    pub linux: bool,
     /// Whether its memory cannot be told and is reckoned from what it holds.
     pub estimated: bool,
     /// Where it is compared when nobody says which engines.
@@ -116,8 +118,8 @@ impl<T> Deref for Listed<T> {
 impl<T: Copy> Listed<T> {
     /// An engine that is compared always.
     pub(super) const fn new(engine: &'static str, about: &'static str, facts: T) -> Self {
-        let (placement, ours, estimated, compared) = (None, false, false, Compared::Always);
-        Self { engine, placement, about, ours, estimated, compared, facts }
+        let (placement, compared) = (None, Compared::Always);
+        Self { engine, placement, about, ours: false, linux: false, estimated: false, compared, facts }
     }
 
     /// The same with other facts.
@@ -154,7 +156,12 @@ impl<T: Facts> Listed<T> {
     pub fn key(&self, workload: &str) -> Key {
         let key = Key::new(T::SUITE.name(), workload).engine(self.engine);
         let default = self.is_default();
-        Key { default, ours: self.ours && !default, ..key.param_if("placement", self.placement) }
+        Key {
+            default,
+            ours: self.ours && !default,
+            linux: self.linux,
+            ..key.param_if("placement", self.placement)
+        }
     }
 
     /// The engines that `names` ask for, in that order: `rbtree` for every placement of an engine, `rbtree:linux` for

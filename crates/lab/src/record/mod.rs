@@ -86,6 +86,9 @@ pub struct Key {
     /// Whether the engine is one of ours, which is no rival.
     #[serde(skip_serializing_if = "Not::not")]
     pub ours: bool,
+    /// Whether the engine does what today's Linux does, which is what is compared first.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub linux: bool,
 }
 
 impl Key {
@@ -297,6 +300,14 @@ impl Results {
     }
 }
 
+/// What is told of single operations, in thousandths.
+const SINGLES: [(Stat, u64); 3] = [(Stat::Median, 500), (Stat::P99, 990), (Stat::P999, 999)];
+
+/// The percentiles of single operations of a round, as [`Figures::singles`] has them.
+pub fn singles(times_ns: &mut Counts) -> [u64; 3] {
+    SINGLES.map(|(_, per_mille)| times_ns.percentile(per_mille))
+}
+
 /// Figures of one key on their way into the results.
 pub struct Figures<'a> {
     results: &'a mut Results,
@@ -329,13 +340,14 @@ impl Figures<'_> {
         self
     }
 
-    /// The median of rounds with their least and largest; nothing of none. `samples` are the operations of all.
+    /// The median of rounds with their least and largest, if there are several; nothing of none. `samples` are the operations of all.
     pub fn rounds(&mut self, metric: Metric, rounds: &[f64], samples: u64) -> &mut Self {
         let mut sorted = rounds.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         if let (Some(&least), Some(&largest)) = (sorted.first(), sorted.last()) {
             let median = sorted.get(sorted.len() / 2).copied().unwrap_or(least);
-            self.record(metric, Stat::Median, median, Some([least, largest]), samples);
+            let spread = (sorted.len() > 1).then_some([least, largest]);
+            self.record(metric, Stat::Median, median, spread, samples);
         }
         self
     }
@@ -352,13 +364,15 @@ impl Figures<'_> {
         self
     }
 
-    /// Median and percentiles of single operations' times, of all rounds together; nothing of none.
-    pub fn singles(&mut self, times_ns: &mut Counts, medians: Option<[f64; 2]>) -> &mut Self {
+    /// Median and percentiles of single operations' times, of all rounds together; with the spread of those of each round, if there
+    /// are several. Nothing of none.
+    pub fn singles(&mut self, times_ns: &mut Counts, rounds: &[[u64; 3]]) -> &mut Self {
         let samples = times_ns.len() as u64;
-        if samples > 0 {
-            self.record(Metric::Time, Stat::Median, times_ns.percentile(500) as f64, medians, samples);
-            self.put(Metric::Time, Stat::P99, times_ns.percentile(990) as f64, samples);
-            self.put(Metric::Time, Stat::P999, times_ns.percentile(999) as f64, samples);
+        for (at, (stat, per_mille)) in SINGLES.into_iter().enumerate().filter(|_| samples > 0) {
+            let of = |round: &[u64; 3]| round[at] as f64;
+            let ends = [f64::min, f64::max].map(|end| rounds.iter().map(of).reduce(end).unwrap_or(0.0));
+            let spread = (rounds.len() > 1).then_some(ends);
+            self.record(Metric::Time, stat, times_ns.percentile(per_mille) as f64, spread, samples);
         }
         self
     }

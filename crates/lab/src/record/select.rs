@@ -3,6 +3,8 @@
 use super::{Key, Record, Value};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
 
 /// What a field may be.
 #[derive(Clone, Debug, Deserialize)]
@@ -11,6 +13,19 @@ enum Wanted {
     Number(u64),
     Text(String),
     Any(Vec<Wanted>),
+}
+
+impl Display for Wanted {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::Any(any) => any
+                .iter()
+                .enumerate()
+                .try_for_each(|(at, wanted)| write!(f, "{}{wanted}", if at > 0 { "|" } else { "" })),
+        }
+    }
 }
 
 impl Wanted {
@@ -63,6 +78,12 @@ impl Select {
         key
     }
 
+    /// How many values the fields that may have several have together: a record for each.
+    pub fn values(&self) -> usize {
+        let number = |wanted: &Wanted| if let Wanted::Any(any) = wanted { any.len() } else { 1 };
+        self.0.values().map(number).product()
+    }
+
     /// The fields that are numbers.
     pub fn numbers(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter_map(|(field, wanted)| match wanted {
@@ -84,6 +105,31 @@ impl Select {
     /// Whether the record is one of them.
     pub fn takes(&self, record: &Record) -> bool {
         self.0.iter().all(|(name, wanted)| wanted.is(&record.field(name).unwrap_or_default()))
+    }
+}
+
+/// Fields between semicolons, values between bars: `op=free;order=in-order|reverse`.
+impl FromStr for Select {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let value =
+            |value: &str| value.parse().map_or_else(|_| Wanted::Text(value.to_owned()), Wanted::Number);
+        let field = |field: &str| {
+            let (name, values) = field.split_once('=').ok_or_else(|| format!("no value: {field:?}"))?;
+            let mut all: Vec<Wanted> = values.split('|').map(value).collect();
+            let wanted = if all.len() == 1 { all.pop() } else { None }.unwrap_or(Wanted::Any(all));
+            Ok((name.to_owned(), wanted))
+        };
+        text.split(';').filter(|field| !field.is_empty()).map(field).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl Display for Select {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(at, (name, wanted))| {
+            write!(f, "{}{name}={wanted}", if at > 0 { ";" } else { "" })
+        })
     }
 }
 

@@ -78,9 +78,7 @@ fn run_figures<F: Replayable>(results: &mut Results, replay: &Replay<F>, run: &E
 fn times<F: Family>(results: &mut Results, timed: &Timed, key: &Key) {
     for (at, kind) in F::KINDS.iter().enumerate() {
         let mut times = timed.of(at);
-        let medians = times.medians_ns.iter().map(|&ns| ns as f64);
-        let spread = medians.clone().reduce(f64::min).zip(medians.reduce(f64::max));
-        results.of(key.clone().op(kind.op)).singles(&mut times.all_ns, spread.map(|(lo, hi)| [lo, hi]));
+        results.of(key.clone().op(kind.op)).singles(&mut times.all_ns, &times.rounds_ns);
     }
     let operations: usize = timed.kinds.iter().map(|kind| kind.all_ns.len()).sum();
     results.of(key.clone().op("loop")).rounds(Metric::Time, &timed.loop_ns, operations as u64);

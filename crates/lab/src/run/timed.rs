@@ -3,7 +3,7 @@
 use super::{Counted, Replayable, clock, median};
 use crate::engine::{Driven, Facts, Listed};
 use crate::family::Family;
-use crate::record::Counts;
+use crate::record::{Counts, singles};
 use crate::workload::Workload;
 use std::time::Instant;
 
@@ -26,8 +26,8 @@ pub struct Timed {
 pub struct OpTimes {
     /// Every time of every round, in nanoseconds, the clock's own cost taken off.
     pub all_ns: Counts,
-    /// The median of each round.
-    pub medians_ns: Vec<u64>,
+    /// The percentiles of each round.
+    pub rounds_ns: Vec<[u64; 3]>,
 }
 
 /// The engines of a round: one that runs operation by operation, one that runs in one go, and how long that took.
@@ -118,7 +118,7 @@ impl Timed {
             let of_kind = ops.iter().zip(took).filter(|(op, _)| F::kind(op) == kind);
             let mut round: Counts = of_kind.map(|(_, &took)| took).collect();
             if !round.is_empty() {
-                times.medians_ns.push(round.percentile(500));
+                times.rounds_ns.push(singles(&mut round));
                 times.all_ns.extend(&round);
             }
         }

@@ -1,5 +1,5 @@
 //! `freehold reproduce`: what others have published, measured again beside ours. A study here measures; what is shown of it,
-//! and under which words, is in `bench/studies/`, and what was published in `bench/published/`.
+//! and under which words, is in `bench/studies/`, and what was published in `bench/published.tsv`.
 
 pub mod kva_2019;
 pub mod maple_2025;

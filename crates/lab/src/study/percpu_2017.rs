@@ -12,7 +12,9 @@ use crate::published;
 use crate::record::{Grid, Metric, Origin, Picture, Results, Stat, Strip, Strips, count};
 use crate::run::describe;
 use crate::run::percpu::{Bench, ChunkSeen, Job, Watched, watch};
-use crate::workload::percpu::{ALIGNED, Churn, Deletion, LIVE, SECOND_HALF, SEED, StaleHint, Work};
+use crate::workload::percpu::{
+    ALIGNED, Churn, Deletion, LIVE, SECOND_HALF, SEED, SEED_V2, Size, StaleHint, Work,
+};
 use freehold::percpu::{Config, PAGE_BYTES, Population};
 use freehold::units::Bytes;
 use std::collections::BTreeMap;
@@ -116,6 +118,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     results.note(FLOOR_NOTE);
     measure(&scale, &mut results, &mut |what| progress.tick(what))?;
     results.records.extend(published::records("percpu"));
+    published::conclude("percpu", &mut results)?;
     Ok(results)
 }
 
@@ -124,16 +127,21 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
 /// # Errors
 /// An engine answers wrong.
 pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<()> {
-    let scale = Scale::new(UNIT_BYTES, BRIEF, 1)?;
+    let scale = Scale::new(UNIT_BYTES, BRIEF, 3)?;
     scale.facts(results);
-    seed(&scale, results, &mut |what| progress.tick(what))?;
+    seed(&scale, SEED, results, &mut |what| progress.tick(what))?;
     let is_seed = |of: &crate::record::Record| of.key.workload == "seed" && of.key.engine.starts_with("v1");
     results.records.extend(published::records("percpu").into_iter().filter(is_seed));
     Ok(())
 }
 
-fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
-    for &size in SEED {
+fn seed(
+    scale: &Scale,
+    sizes: &[Size],
+    results: &mut Results,
+    tick: &mut dyn FnMut(&str),
+) -> anyhow::Result<()> {
+    for &size in sizes {
         let objects = |_: &EngineEntry| scale.objects;
         let job = scale.job("seed", Work::Fill(size), &objects);
         for bench in job.run(&scale.timed, tick)? {
@@ -147,7 +155,7 @@ fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> any
 }
 
 fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
-    seed(scale, results, tick)?;
+    seed(scale, &[SEED, SEED_V2].concat(), results, tick)?;
     let mut run = |job: &Job<'_>, engines: &[EngineEntry]| -> anyhow::Result<()> {
         job.run(engines, tick)?.iter().for_each(|bench| job.record(bench, results));
         Ok(())
@@ -199,6 +207,10 @@ fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
         let alloc_ns = million(all_ns, bench.objects, !bench.entry.knows_pages);
         let both_ns = alloc_ns + free * f64::from(MILLION);
         for (op, ns) in [("alloc all", alloc_ns), ("alloc and free", both_ns)] {
+            // A million that was placed needs no reckoning.
+            if op == "alloc all" && bench.objects == MILLION {
+                continue;
+            }
             results
                 .of(bench.entry.key("aligned").param("n", MILLION).op(op))
                 .origin(Origin::Extrapolated(bench.objects.into()))

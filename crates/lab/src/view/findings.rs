@@ -1,151 +1,266 @@
-//! Who is ahead and who behind: the default engine against the best of the others, by one rule. One is ahead of the other
-//! if all of its rounds are below all of the other's; what is exact has no spread.
+//! Who is ahead and who behind: the default engine against today's Linux and against the best of the others, in time, in the tail
+//! and in memory. One is ahead of the other if all of its rounds are below all of the other's. Exact figures have no spread, and a
+//! figure of one round is not judged.
+//!
+//! Work is not compared: engines count it in units of their own.
 
 use super::Table;
 use super::bars::bar;
 use super::escape::html;
 use super::palette::Palette;
 use super::words::{capital, recorded, shown};
+use crate::named::named;
 use crate::record::{Metric, Origin, Record, Results, Stat, figure, fixed};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Parameters that tell one finding from another, beside the number of objects.
 const TOLD: [&str; 3] = ["size", "order", "way"];
 
-/// Where the default engine is ahead of the best rival in nothing, or behind it in nothing.
-const NOTHING: &str = "in nothing, beyond both spreads.";
+named! {
+    /// How the default engine's figure compares.
+    Verdict {
+        Ahead     "ahead"      "All of its rounds are below all of the other's."
+        Behind    "behind"     "All of its rounds are above all of the other's."
+        Even      "even"       "The rounds of both overlap."
+        NotJudged "not judged" "One of both was measured in one round."
+    }
+}
 
-/// The default engine beside the best of the others, as documents have it.
+/// The default engine beside another, as documents have it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Whether the default engine is ahead.
-    #[serde(rename = "verdict", serialize_with = "verdict")]
-    pub ahead: bool,
+    /// How it compares.
+    pub verdict: Verdict,
     /// What was run.
     pub what: String,
     /// The other.
     pub rival: String,
+    /// The other is today's Linux; otherwise it is the best of all others.
+    pub linux: bool,
     /// What is compared.
     pub metric: Metric,
+    /// Which figure of it.
+    pub stat: Stat,
     /// The default engine's figure.
     pub ours: f64,
     /// The rival's.
     pub theirs: f64,
+    /// The rival's figure was reckoned.
+    #[serde(skip)]
+    estimated: bool,
     /// The default engine.
     #[serde(skip)]
     engine: String,
+    /// The place of its figure among all records.
+    #[serde(skip)]
+    at: usize,
+    #[serde(skip)]
+    workload: String,
     /// What was run, whatever its size.
     #[serde(skip)]
     group: String,
-    /// How much it counts: recordings before what was made, times before counts.
-    #[serde(skip)]
-    weight: (bool, bool),
-}
-
-fn verdict<S: Serializer>(ahead: &bool, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(if *ahead { "ahead" } else { "behind" })
 }
 
 impl Finding {
     /// How many times as much the loser has.
     pub fn factor(&self) -> f64 {
-        if self.ahead { self.theirs / self.ours } else { self.ours / self.theirs }
+        let ratio = self.theirs / self.ours;
+        if self.verdict == Verdict::Behind { ratio.recip() } else { ratio }
+    }
+
+    /// Recordings before what was made, then times, tails, memory.
+    fn weight(&self) -> (bool, usize) {
+        let place = MEASURES.iter().position(|(measure, _)| measure.contains(&(self.metric, self.stat)));
+        (recorded(&self.workload).is_none(), place.unwrap_or(MEASURES.len()))
+    }
+
+    /// What is measured, as columns call it.
+    fn measure(&self) -> &'static str {
+        MEASURES.get(self.weight().1).map_or("", |(_, name)| name)
+    }
+
+    fn theirs_text(&self) -> String {
+        figure(self.metric.unit(), self.theirs) + if self.estimated { " ~" } else { "" }
     }
 }
+
+/// What is judged, by the columns that it stands in.
+const MEASURES: [(&[(Metric, Stat)], &str); 5] = [
+    (&[(Metric::Time, Stat::Median)], "time"),
+    (&[(Metric::Time, Stat::P999)], "p99.9"),
+    (&[(Metric::Metadata, Stat::Max), (Metric::Resident, Stat::Max)], "bytes"),
+    (&[(Metric::Pages, Stat::Total)], "pages"),
+    (&[(Metric::Instructions, Stat::Mean)], "instructions"),
+];
 
 /// What was found: recordings first, then times, then the largest factors.
 pub fn findings(results: &Results) -> Vec<Finding> {
-    let compared = |record: &&Record| {
-        let stat = match record.metric {
-            Metric::Time => Stat::Median,
-            Metric::Work | Metric::Instructions => Stat::Mean,
-            // Of a zone they are what others took.
-            Metric::Pages if record.key.suite == "percpu" => Stat::Total,
-            _ => return false,
-        };
-        record.stat == stat && record.metric.is_compared() && record.origin == Origin::Measured
+    let judged = |record: &&Record| {
+        // Pages of a zone are what others took.
+        (record.metric != Metric::Pages || record.key.suite == "percpu")
+            && MEASURES.iter().any(|(measure, _)| measure.contains(&(record.metric, record.stat)))
+            && matches!(record.origin, Origin::Measured | Origin::Estimated)
+            && record.value > 0.0
     };
-    let records: Vec<&Record> = results.records.iter().filter(compared).collect();
-    let mut found: Vec<Finding> = records
-        .iter()
-        .filter(|ours| ours.key.default)
-        .filter_map(|ours| {
-            // Where there is a loop over everything, its parts are single operations, as coarse as the clock.
-            let in_loop = |other: &&Record| {
-                other.key.op == "loop"
+    let records: Vec<&Record> = results.records.iter().filter(judged).collect();
+    // Where there is a loop over everything, medians of its parts are single operations, as coarse as the clock.
+    let is_part = |ours: &Record| {
+        (ours.metric, ours.stat) == (Metric::Time, Stat::Median)
+            && ours.key.op != "loop"
+            && records.iter().any(|other| {
+                other.metric == Metric::Time
+                    && other.key.op == "loop"
                     && other.key.workload == ours.key.workload
-                    && other.metric == Metric::Time
-            };
-            if ours.metric == Metric::Time && ours.key.op != "loop" && records.iter().any(in_loop) {
-                return None;
-            }
-            let rivals = records.iter().filter(|other| {
-                other.metric == ours.metric
-                    && other.key.compares(&ours.key)
-                    && other.key.engine != "floor"
-                    && !other.key.ours
-                    && !other.key.default
-            });
-            let best = rivals.min_by(|a, b| a.value.total_cmp(&b.value))?;
-            finding(ours, best)
-        })
-        .collect();
-    found.sort_by(|a, b| b.weight.cmp(&a.weight).then(b.factor().total_cmp(&a.factor())));
-    // Of one thing at several sizes, the size at which most is gained, and that at which most is lost.
-    let mut told: Vec<(bool, String)> = Vec::new();
-    found.retain(|finding| {
-        let this = (finding.ahead, finding.group.clone());
-        let is_new = !told.contains(&this);
-        told.extend(is_new.then_some(this));
-        is_new
-    });
+            })
+    };
+    let mut found = Vec::new();
+    for (at, ours) in records.iter().enumerate().filter(|(_, ours)| ours.key.default && !is_part(ours)) {
+        let rivals = records.iter().copied().filter(|other| {
+            (other.metric, other.stat) == (ours.metric, ours.stat)
+                && other.key.compares(&ours.key)
+                && other.key.engine != "floor"
+                && !other.key.ours
+                && !other.key.default
+        });
+        let (linux, others): (Vec<_>, Vec<_>) = rivals.partition(|other| other.key.linux);
+        for them in [linux, others] {
+            let best = them.into_iter().min_by(|a, b| a.value.total_cmp(&b.value));
+            found.extend(best.map(|best| finding(at, ours, best)));
+        }
+    }
+    found.sort_by(|a, b| a.weight().cmp(&b.weight()).then(b.factor().total_cmp(&a.factor())));
     found
 }
 
-fn finding(ours: &Record, best: &Record) -> Option<Finding> {
-    // One round alone has no spread that anything could be beyond.
-    let alone = |record: &Record| !record.metric.is_exact() && record.spread.is_none_or(|[lo, hi]| lo >= hi);
-    if alone(ours) || alone(best) {
-        return None;
+fn verdict(ours: &Record, theirs: &Record) -> Verdict {
+    if [ours, theirs].iter().any(|record| !record.metric.is_exact() && record.spread.is_none()) {
+        return Verdict::NotJudged;
     }
     let [our_least, our_most] = ours.range();
-    let [their_least, their_most] = best.range();
-    let ahead = our_most < their_least;
-    if !ahead && their_most >= our_least || ours.value <= 0.0 || best.value <= 0.0 {
-        return None;
+    let [their_least, their_most] = theirs.range();
+    match (our_most < their_least, their_most < our_least) {
+        (true, _) => Verdict::Ahead,
+        (_, true) => Verdict::Behind,
+        (false, false) => Verdict::Even,
     }
+}
+
+fn finding(at: usize, ours: &Record, best: &Record) -> Finding {
     let params: Vec<String> =
         TOLD.iter().filter_map(|name| ours.key.field(name).map(|of| shown(name, &of))).collect();
     let op = Some(ours.key.op.clone()).filter(|op| !op.is_empty() && op != "loop");
-    let metric = (ours.metric != Metric::Time).then(|| ours.metric.name().to_owned());
     let workload = shown("workload", &ours.key.workload);
-    let parts = [workload].into_iter().chain(op).chain(params).chain(metric);
-    let group = parts.collect::<Vec<_>>().join(", ");
+    let group = [workload].into_iter().chain(op).chain(params).collect::<Vec<_>>().join(", ");
     let n = ours.key.field("n").map(|n| shown("n", &n)).filter(|n| !group.contains(n));
     let n = n.map_or_else(String::new, |n| format!(", n {n}"));
-    Some(Finding {
+    Finding {
+        verdict: verdict(ours, best),
         what: group.clone() + &n,
         engine: ours.key.label(),
+        at,
         rival: best.key.label(),
+        linux: best.key.linux,
         ours: ours.value,
         theirs: best.value,
+        estimated: best.origin == Origin::Estimated,
         metric: ours.metric,
-        ahead,
+        stat: ours.stat,
+        workload: ours.key.workload.clone(),
         group,
-        weight: (recorded(&ours.key.workload).is_some(), ours.metric == Metric::Time),
-    })
+    }
+}
+
+/// Those of a verdict. Of one thing at several sizes the one with the largest factor stands for all.
+fn of(findings: &[Finding], verdict: Verdict) -> Vec<&Finding> {
+    let mut told: Vec<&Finding> = Vec::new();
+    for finding in findings.iter().filter(|finding| finding.verdict == verdict) {
+        let same = |other: &&Finding| {
+            (&other.group, other.linux, other.metric, other.stat)
+                == (&finding.group, finding.linux, finding.metric, finding.stat)
+        };
+        if !told.iter().any(same) {
+            told.push(finding);
+        }
+    }
+    told
+}
+
+/// What there is to say where nothing is ahead, or behind; nothing if nothing was compared.
+fn nothing(findings: &[Finding], verdict: Verdict) -> Option<String> {
+    let judged = findings.iter().filter(|finding| finding.verdict != Verdict::NotJudged).count();
+    let word = capital(verdict.name());
+    (judged > 0).then(|| format!("{word}: in none of {judged} figures, beyond both spreads."))
+}
+
+/// What was measured in one round, if anything was.
+fn not_judged(findings: &[Finding]) -> Option<String> {
+    let these: Vec<&Finding> =
+        findings.iter().filter(|finding| finding.verdict == Verdict::NotJudged).collect();
+    let mut workloads: Vec<String> =
+        these.iter().map(|finding| shown("workload", &finding.workload)).collect();
+    let mut known = HashSet::new();
+    workloads.retain(|workload| known.insert(workload.clone()));
+    let (count, workloads) = (these.len(), workloads.join(", "));
+    (count > 0).then(|| format!("Not judged, as measured in one round: {count} figures of {workloads}."))
+}
+
+/// The recorded workloads, each on the default engine, on today's Linux and on the best of the others; `None` of none.
+fn heads(findings: &[Finding]) -> Option<Table> {
+    let mut workloads: Vec<&str> =
+        findings.iter().map(|finding| &*finding.workload).filter(|of| recorded(of).is_some()).collect();
+    let mut known = HashSet::new();
+    workloads.retain(|workload| known.insert(*workload));
+    let mut rows = Vec::new();
+    for workload in workloads {
+        let of = |linux: bool, at: usize| {
+            let is = |finding: &&Finding| {
+                finding.workload == workload && finding.linux == linux && finding.weight().1 == at
+            };
+            // Of several operations the first, which is looked at most.
+            findings.iter().filter(is).min_by_key(|finding| finding.at)
+        };
+        let name = capital(&shown("workload", workload));
+        let ours = |at: usize| {
+            let finding = of(true, at).or_else(|| of(false, at));
+            finding.map_or_else(|| "-".to_owned(), |finding| figure(finding.metric.unit(), finding.ours))
+        };
+        rows.push([vec![name], (0..3).map(ours).collect()].concat());
+        for linux in [true, false] {
+            let Some(first) = of(linux, 0) else { continue };
+            let who =
+                if linux { format!("  Linux ({})", first.rival) } else { "  best of the others".to_owned() };
+            let theirs = |at: usize| of(linux, at).map_or_else(|| "-".to_owned(), beside);
+            rows.push([vec![who], (0..3).map(theirs).collect()].concat());
+        }
+    }
+    let title =
+        "Recorded workloads on freehold, and below on Linux's allocator and on the best of the others";
+    let header = ["", "time", "p99.9", "bytes"].map(str::to_owned).to_vec();
+    (!rows.is_empty()).then(|| Table { title: title.to_owned(), header, rows, name_columns: 1 })
+}
+
+/// The other's figure, by the default engine's; and what is to be said of it, unless freehold is ahead.
+fn beside(finding: &Finding) -> String {
+    let word = match finding.verdict {
+        Verdict::Ahead => String::new(),
+        verdict => format!(", {}", verdict.name()),
+    };
+    format!("{} {}x{word}", finding.theirs_text(), fixed(finding.theirs / finding.ours))
 }
 
 /// At most so many of either as sentences, each with its two bars.
 pub(super) fn sentences(findings: &[Finding], most: usize, palette: &Palette) -> String {
     let mut page = String::new();
-    for (ahead, word) in [(true, "Ahead"), (false, "Behind")] {
-        let these: Vec<&Finding> = findings.iter().filter(|finding| finding.ahead == ahead).collect();
+    if let Some(heads) = heads(findings) {
+        page.push_str(&super::table::render(&heads, palette));
+    }
+    for (verdict, word) in [(Verdict::Behind, "Behind"), (Verdict::Ahead, "Ahead")] {
+        let these = of(findings, verdict);
         if these.is_empty() {
-            if !findings.is_empty() {
-                let _ = writeln!(page, "<h3>{word}</h3><p class=\"about\">{}</p>", capital(NOTHING));
-            }
+            let nothing = nothing(findings, verdict).unwrap_or_default();
+            let _ = writeln!(page, "<p class=\"about\">{nothing}</p>");
             continue;
         }
         let shown = match these.len().saturating_sub(most) {
@@ -154,70 +269,73 @@ pub(super) fn sentences(findings: &[Finding], most: usize, palette: &Palette) ->
         };
         let _ = write!(
             page,
-            "<h3>{word}</h3><p class=\"about\">The default engine and the best of its rivals, where all rounds of the one \
-             are below all of the other's.{shown}</p><ul class=\"findings\">"
+            "<h3>{word}</h3><p class=\"about\">The default engine beside Linux and the best of the others, where all rounds \
+             of the one are below all of the other's.{shown}</p><ul class=\"findings\">"
         );
         for finding in these.into_iter().take(most) {
             page.push_str(&sentence(finding, palette));
         }
         page.push_str("</ul>\n");
     }
+    if let Some(not_judged) = not_judged(findings) {
+        let _ = writeln!(page, "<p class=\"about\">{}</p>", html(&not_judged));
+    }
     page
 }
 
 fn sentence(finding: &Finding, palette: &Palette) -> String {
-    let of = match finding.metric {
-        Metric::Time => "the time",
-        Metric::Pages => "the pages",
-        Metric::Instructions => "the instructions",
-        _ => "the steps",
+    let (less, more) = if finding.verdict == Verdict::Ahead {
+        (&finding.rival, &finding.engine)
+    } else {
+        (&finding.engine, &finding.rival)
     };
-    let (less, more) =
-        if finding.ahead { (&finding.rival, &finding.engine) } else { (&finding.engine, &finding.rival) };
     let mut text = format!(
-        "<li><p>{}: {} takes <b>{}x</b> {of} of {}.</p>",
+        "<li><p>{}: {} takes <b>{}x</b> the {} of {}.</p>",
         html(&capital(&finding.what)),
         palette.name(less),
         fixed(finding.factor()),
+        finding.measure(),
         palette.name(more)
     );
     let largest = finding.ours.max(finding.theirs);
-    for (engine, value) in [(&finding.engine, finding.ours), (&finding.rival, finding.theirs)] {
-        let figure = figure(finding.metric.unit(), value);
+    let ours = figure(finding.metric.unit(), finding.ours);
+    for (engine, value, figure) in
+        [(&finding.engine, finding.ours, ours), (&finding.rival, finding.theirs, finding.theirs_text())]
+    {
         text.push_str(&bar(engine, &palette.class(engine), 100.0 * value / largest, &figure));
     }
     text.push_str("</li>");
     text
 }
 
-/// At most so many of either, as tables: first where the default engine is ahead, then where it is behind. One of them without
-/// rows says that there is nothing.
+/// The heads, and at most so many findings of either kind: first where the default engine is behind, then where it is ahead. A
+/// table without rows says that there is nothing.
 pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
-    let table = |ahead: bool| {
-        let these: Vec<&Finding> = findings.iter().filter(|finding| finding.ahead == ahead).collect();
-        let [word, factor] = if ahead { ["Ahead", "gain"] } else { ["Behind", "loss"] };
+    let table = |(verdict, word, factor): (Verdict, &str, &str)| {
+        let these = of(findings, verdict);
+        if these.is_empty() {
+            return nothing(findings, verdict).map(|title| Table { title, ..Table::default() });
+        }
         let rest = these.len().saturating_sub(most);
-        let more = if rest > 0 { format!(" (the largest {most} of {})", these.len()) } else { String::new() };
+        let more = if rest > 0 { format!(", {most} of {}", these.len()) } else { String::new() };
         let row = |finding: &&Finding| {
-            let [ours, theirs] =
-                [finding.ours, finding.theirs].map(|value| figure(finding.metric.unit(), value));
             vec![
                 finding.what.clone(),
+                finding.measure().to_owned(),
                 finding.rival.clone(),
-                ours,
-                theirs,
+                figure(finding.metric.unit(), finding.ours),
+                finding.theirs_text(),
                 format!("{}x", fixed(finding.factor())),
             ]
         };
-        if these.is_empty() {
-            return Table { title: format!("{word}: {NOTHING}"), ..Table::default() };
-        }
-        Table {
-            title: format!("{word}: the default engine and the best rival, beyond both spreads{more}"),
-            header: ["what", "rival", "ours", "theirs", factor].map(str::to_owned).to_vec(),
+        Some(Table {
+            title: format!("{word} Linux or the best of the others, beyond both spreads{more}"),
+            header: ["what", "figure", "rival", "ours", "theirs", factor].map(str::to_owned).to_vec(),
             rows: these.iter().take(most).map(row).collect(),
-            name_columns: 2,
-        }
+            name_columns: 3,
+        })
     };
-    if findings.is_empty() { Vec::new() } else { [true, false].map(table).into() }
+    let kinds = [(Verdict::Behind, "Behind", "loss"), (Verdict::Ahead, "Ahead of", "gain")];
+    let not_judged = not_judged(findings).map(|title| Table { title, ..Table::default() });
+    heads(findings).into_iter().chain(kinds.into_iter().filter_map(table)).chain(not_judged).collect()
 }

@@ -25,7 +25,7 @@ mod words;
 
 pub use definition::Definition;
 pub use escape::{ascii, plain};
-pub use findings::{Finding, findings};
+pub use findings::{Finding, Verdict, findings};
 pub use page::{page, write};
 pub use table::Table;
 pub use text::{SCREEN, lkml, screen};

@@ -117,6 +117,9 @@ pub(crate) fn wrap(text: &mut String, line: &str, width: usize) {
     text.push('\n');
 }
 
+/// Columns of names have at least so much room, if their names are as long.
+const NAME: usize = 12;
+
 fn write_table(text: &mut String, table: &Table, width: usize) {
     wrap(text, &table.title, width);
     if table.header.is_empty() {
@@ -130,9 +133,10 @@ fn write_table(text: &mut String, table: &Table, width: usize) {
     };
     let mut widths: Vec<usize> = (0..table.header.len()).map(column_width).collect();
     let names = table.name_columns.min(widths.len());
-    // Names leave room for figures; the longest of those that do not are cut.
-    let room = (width * 2 / 3).saturating_sub(2 * names);
-    while widths.iter().take(names).sum::<usize>() > room.max(12 * names) {
+    // Names leave room for figures, for all of them if that is a third of the line; the longest of those that do not go on below.
+    let figures: usize = widths.iter().skip(names).map(|width| width + 2).sum();
+    let room = width.saturating_sub(figures.max(width / 3) + 2 * names).max(NAME * names);
+    while widths.iter().take(names).sum::<usize>() > room {
         let longest = widths.iter().take(names).copied().max().unwrap_or(0);
         widths.iter_mut().take(names).for_each(|width| *width = (*width).min(longest - 1));
     }
@@ -146,12 +150,9 @@ fn write_table(text: &mut String, table: &Table, width: usize) {
             until += 1;
         }
         for row in std::iter::once(&table.header).chain(&table.rows) {
-            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-                column if column < names => format!("{:<width$}  ", cut(cell, width)),
-                column if (from..until).contains(&column) => format!("{cell:>width$}  "),
-                _ => String::new(),
-            });
-            let _ = writeln!(text, "  {}", cells.collect::<String>().trim_end());
+            let figures = row.iter().zip(&widths).take(until).skip(from);
+            let figures: String = figures.map(|(cell, &width)| format!("{cell:>width$}  ")).collect();
+            write_row(text, row.iter().take(names).zip(&widths), &figures);
         }
         from = until;
         if from >= widths.len() {
@@ -161,10 +162,33 @@ fn write_table(text: &mut String, table: &Table, width: usize) {
     }
 }
 
-/// The text, or its beginning and a mark.
-fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
+/// Names in their widths, what does not fit below; the figures behind the first line of them.
+fn write_row<'a>(text: &mut String, names: impl Iterator<Item = (&'a String, &'a usize)>, figures: &str) {
+    let cells: Vec<(Vec<String>, usize)> = names.map(|(name, &width)| (lines(name, width), width)).collect();
+    let most = cells.iter().map(|(lines, _)| lines.len()).max().unwrap_or(1);
+    for at in 0..most {
+        let mut line = String::from("  ");
+        for (lines, width) in &cells {
+            let part = lines.get(at).map_or("", String::as_str);
+            let _ = write!(line, "{part:<width$}  ");
+        }
+        line.push_str(if at == 0 { figures } else { "" });
+        let _ = writeln!(text, "{}", line.trim_end());
     }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// A name in lines of that width, broken at spaces; what is longer than a line is broken anywhere.
+fn lines(name: &str, width: usize) -> Vec<String> {
+    if name.chars().count() <= width {
+        return vec![name.to_owned()];
+    }
+    let indent = name.len() - name.trim_start().len();
+    let mut text = String::new();
+    wrap(&mut text, name, width.saturating_sub(indent).max(1));
+    let broken = text.lines().flat_map(|line| {
+        let letters: Vec<char> = line.chars().collect();
+        let parts = letters.chunks((width - indent.min(width - 1)).max(1));
+        parts.map(|part| " ".repeat(indent) + &part.iter().collect::<String>()).collect::<Vec<_>>()
+    });
+    broken.collect()
 }

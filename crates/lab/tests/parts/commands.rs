@@ -58,6 +58,7 @@ const MINE: EngineEntry = Listed {
     engine: "mine",
     placement: None,
     about: "an engine that is not in the list",
+    linux: false,
     ours: false,
     estimated: false,
     compared: Compared::Always,

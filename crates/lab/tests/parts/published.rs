@@ -1,7 +1,7 @@
 //! Published tables, and what their sources say of them.
 
-use freehold_lab::published::{Figure, records, sources};
-use freehold_lab::record::Record;
+use freehold_lab::published::{Beside, Figure, Reproduced, conclude, parse, records, sources};
+use freehold_lab::record::{Key, Metric, Record, Results, Stat};
 
 fn ratios(source: &str) -> Vec<f64> {
     let source = sources().iter().find(|other| other.source == source).unwrap();
@@ -10,18 +10,18 @@ fn ratios(source: &str) -> Vec<f64> {
 
 #[test]
 fn every_table_is_read_and_its_figures_say_something() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/published");
-    assert_eq!(sources().len(), folder.read_dir().unwrap().count());
     for figure in sources().iter().flat_map(|source| &source.figure) {
-        assert!(figure.before.is_some() || figure.after.is_some(), "{}", figure.what);
-        assert!(figure.ours.is_none() || !figure.of.is_empty(), "{}", figure.what);
+        let what = &figure.what;
+        assert!(figure.before.is_some() || figure.after.is_some(), "{what}");
+        assert!(figure.ours.is_empty() || !figure.of.is_empty(), "{what}");
+        assert!(figure.ours.len() <= 2, "a figure or the ratio of two stands beside one: {what}");
+        assert_eq!(
+            figure.ours.is_empty(),
+            figure.note.starts_with("not comparable"),
+            "{what}: {}",
+            figure.note
+        );
     }
-    let sides = sources().iter().flat_map(|source| {
-        let of_figures = source.figure.iter().filter_map(|figure| figure.ours.as_ref());
-        source.ours.iter().chain(of_figures).map(|sides| (&source.source, sides.len()))
-    });
-    let too_many: Vec<_> = sides.filter(|&(_, sides)| sides > 2).collect();
-    assert!(too_many.is_empty(), "a figure or the ratio of two stands beside one: {too_many:?}");
     // Two figures of one thing under one name would stand for each other.
     for suite in ["kva", "percpu", "maple"] {
         let records = records(suite);
@@ -57,4 +57,91 @@ fn ratios_are_what_the_sources_say() {
         sources().iter().find(|source| source.histogram.len() == 2 && !source.figure.is_empty()).unwrap();
     let total = |at: usize| bulk.histogram[at].counts.iter().map(|[value, count]| value * count).sum::<u64>();
     assert_eq!([total(0), total(1)], [46_630_160, 37_813_856], "the counts give the totals");
+}
+
+fn figure(source: &str, what: &str) -> &'static Figure {
+    let source = sources().iter().find(|other| other.source == source).unwrap();
+    source.figure.iter().find(|figure| figure.what == what).unwrap()
+}
+
+fn beside(text: &str, reproduced: Reproduced) -> Result<Option<Beside>, String> {
+    Ok(Some(Beside { text: text.to_owned(), reproduced }))
+}
+
+/// Cells computed by hand: nanoseconds of one object are milliseconds of a million, a pair's stay what they are.
+#[test]
+fn ours_stands_in_the_unit_that_was_published() {
+    let mut results = Results::default();
+    let key = |workload: &str, op: &str| Key::new("percpu", workload).engine("bitmap-linux").op(op);
+    results.of(key("seed", "alloc").param("size", 4u64)).rounds(Metric::Time, &[54.0, 55.0, 56.0], 9);
+    for (order, ns) in [("in-order", 40.0), ("alternating", 90.0), ("reverse", 50.0), ("random", 700.0)] {
+        let key = key("seed", "free").param("size", 4u64).param("order", order);
+        results.of(key).rounds(Metric::Time, &[ns], 9);
+    }
+    results.of(key("churn-4-64", "pair")).rounds(Metric::Time, &[540.0], 9);
+    results.of(key("aligned", "alloc all").param("n", 1_000_000u64)).put(
+        Metric::Time,
+        Stat::Total,
+        2361e6,
+        9,
+    );
+    for (op, pages) in [("free", 1000.0), ("alloc", 1500.0)] {
+        results.of(key("stale-hint", op)).put(Metric::Pages, Stat::Total, pages, 1);
+    }
+    let cell = |what| figure("Linux 6.12 in User Mode Linux, 32-KiB units", what).beside(&results.records);
+    assert_eq!(cell("4 B, alloc"), beside("55.0 ms", Reproduced::Yes), "55 ns, 81 ms");
+    assert_eq!(
+        cell("4 B, free, worst of three"),
+        beside("90.0 ms", Reproduced::No),
+        "the worst of 40, 90, 50; 36 ms"
+    );
+    assert_eq!(cell("4..=64 B, a free and an alloc"), beside("540 ns", Reproduced::Yes), "649 ns");
+    assert_eq!(cell("4 B aligned to 8, a million allocated"), beside("2_361 ms", Reproduced::Yes), "2862 ms");
+    assert_eq!(
+        cell("stale hint, before and after"),
+        beside("0.67x", Reproduced::Yes),
+        "984 pages, 1464 pages"
+    );
+    assert!(cell("16 B, alloc").is_err(), "a figure that the run lacks");
+    results.of(key("churn-4-64", "pair").param("n", 1u64)).rounds(Metric::Time, &[1.0], 9);
+    let error = figure("Linux 6.12 in User Mode Linux, 32-KiB units", "4..=64 B, a free and an alloc")
+        .beside(&results.records)
+        .unwrap_err();
+    assert!(
+        error.contains("2 records instead of 1 are engine=bitmap-linux;op=pair;workload=churn-4-64"),
+        "{error}"
+    );
+    assert!(conclude("percpu", &mut results).is_err(), "a run that lacks figures fails");
+}
+
+#[test]
+fn a_ratio_is_reproduced_in_part_if_it_goes_the_same_way() {
+    let says = |published: &str, before: f64, after: f64| {
+        let line = format!(
+            "source\tkva\ts\t\t\nfigure\tw\top=x\ttime:total\t{published}\tengine=a over engine=b\tn"
+        );
+        let mut results = Results::default();
+        for (engine, ns) in [("a", before), ("b", after)] {
+            results.of(Key::new("kva", "w").op("x").engine(engine)).put(Metric::Time, Stat::Total, ns, 1);
+        }
+        parse(&line).unwrap()[0].figure[0].beside(&results.records).unwrap().unwrap().reproduced
+    };
+    assert_eq!(says("10 s\t1 s", 60.0, 10.0), Reproduced::Yes);
+    assert_eq!(says("10 s\t1 s", 40.0, 10.0), Reproduced::InPart);
+    assert_eq!(says("10 s\t1 s", 900.0, 10.0), Reproduced::InPart);
+    assert_eq!(says("10 s\t1 s", 9.0, 10.0), Reproduced::No);
+    assert_eq!(says("> 10 s\t1 s", 900.0, 10.0), Reproduced::Yes);
+    assert_eq!(says("1 s\t1 s", 10.0, 10.0), Reproduced::Yes);
+}
+
+#[test]
+fn what_is_no_table_is_refused_with_its_line() {
+    for (text, says) in [
+        ("figure\ta\t\t\t\t\t\tn", "line 1: no \"figure\" can stand here"),
+        ("source\tkva\ts\t\t\nfigure\tx", "line 2: 1 fields instead of 7"),
+        ("source\tkva\ts\t\t\nfigure\tw\t\t\t1 x\t\t\tn", "line 2: no unit \"x\""),
+        ("source\tkva", "line 1: no 4 fields"),
+    ] {
+        assert_eq!(parse(text).unwrap_err(), says);
+    }
 }

@@ -5,10 +5,10 @@ use freehold::units::Span;
 use freehold_lab::engine::vma::Class;
 use freehold_lab::engine::{Compared, EngineEntry};
 use freehold_lab::record::{
-    Environment, Film, Grid, Key, Metric, Picture, Results, Series, Stat, Strip, Strips, Tree, TreeNode,
-    Trees, Unit, count, figure, fixed, nanoseconds, zones,
+    Environment, Film, Grid, Key, Metric, Picture, Record, Results, Series, Stat, Strip, Strips, Tree,
+    TreeNode, Trees, Unit, count, figure, fixed, nanoseconds, zones,
 };
-use freehold_lab::view::{Definition, SCREEN, findings, lkml, page, screen};
+use freehold_lab::view::{Definition, SCREEN, Verdict, findings, lkml, page, screen};
 
 const EVIL: &str = "\"'</script><img src=x onerror=y>";
 
@@ -147,6 +147,7 @@ fn a_page_has_its_views_and_nothing_breaks_out() {
         "<b>2.98x</b>",
         "<h3>Ahead</h3>",
         "takes <b>2.98x</b> the time of",
+        "in none of 1 figures",
         "class=\"group\"",
         "data:image/png;base64,",
         "class=\"tree\"",
@@ -243,25 +244,95 @@ fn compared(ours: [f64; 3], theirs: [f64; 3]) -> Results {
     results
 }
 
-#[test]
-fn only_what_is_beyond_both_spreads_is_found() {
-    let found = findings(&compared([10.0, 11.0, 12.0], [30.0, 33.0, 36.0]));
-    assert_eq!(found.len(), 1);
-    assert!(found[0].ahead && found[0].factor() == 3.0 && found[0].rival == "gap-list", "{found:?}");
-    let behind = compared([30.0, 33.0, 36.0], [10.0, 11.0, 12.0]);
-    let found = findings(&behind);
-    assert!(!found[0].ahead && found[0].factor() == 3.0, "{found:?}");
-    let (_, text) = shown("", &behind);
-    let nothing = "Ahead: in nothing, beyond both spreads.\n";
-    assert!(text.contains(nothing) && text.contains("Behind: the default engine"), "{text}");
-    assert!(findings(&compared([10.0, 20.0, 30.0], [29.0, 33.0, 36.0])).is_empty(), "spreads meet");
+fn verdicts(results: &Results) -> Vec<(Verdict, String, f64)> {
+    findings(results).iter().map(|found| (found.verdict, found.rival.clone(), found.factor())).collect()
 }
 
 #[test]
-fn wide_tables_continue_below_and_long_names_are_cut() {
+fn one_is_ahead_or_behind_beyond_both_spreads() {
+    let found = verdicts(&compared([10.0, 11.0, 12.0], [30.0, 33.0, 36.0]));
+    assert_eq!(found, [(Verdict::Ahead, "gap-list".to_owned(), 3.0)]);
+    let behind = compared([30.0, 33.0, 36.0], [10.0, 11.0, 12.0]);
+    assert_eq!(verdicts(&behind), [(Verdict::Behind, "gap-list".to_owned(), 3.0)]);
+    let (_, text) = shown("", &behind);
+    let nothing = "Ahead: in none of 1 figures, beyond both spreads.\n";
+    assert!(text.contains(nothing) && text.contains("Behind Linux or the best of the others"), "{text}");
+    let meet = verdicts(&compared([10.0, 20.0, 30.0], [29.0, 33.0, 36.0]));
+    assert_eq!(meet[0].0, Verdict::Even);
+}
+
+/// A figure of an engine, in a family whose default engine is `bitmap`.
+fn figure_of(results: &mut Results, engine: &str, op: &str, (metric, stat): (Metric, Stat), rounds: &[f64]) {
+    let key = Key::new("percpu", "netns.pcpu").op(op).engine(engine);
+    let key = Key { default: engine == "bitmap", linux: engine == "bitmap-linux", ..key };
+    let [lo, hi] = [f64::min, f64::max].map(|end| rounds.iter().copied().reduce(end).unwrap());
+    let spread = (rounds.len() > 1).then_some([lo, hi]);
+    let origin = Default::default();
+    results.records.push(Record { key, metric, stat, value: rounds[0], spread, samples: 1, origin });
+}
+
+#[test]
+fn time_tail_and_memory_are_judged_and_work_is_not() {
+    let (time, tail) = ((Metric::Time, Stat::Median), (Metric::Time, Stat::P999));
+    let (bytes, work) = ((Metric::Metadata, Stat::Max), (Metric::Work, Stat::Mean));
+    let mut results = Results::default();
+    for (engine, ns, tail_ns, held) in [
+        ("bitmap", 10.0, 700.0, 100.0),
+        ("bitmap-linux", 20.0, 500.0, 200.0),
+        ("area-map", 40.0, 900.0, 50.0),
+    ] {
+        figure_of(&mut results, engine, "loop", time, &[ns, ns + 1.0]);
+        figure_of(&mut results, engine, "alloc", tail, &[tail_ns, tail_ns + 1.0]);
+        figure_of(&mut results, engine, "", bytes, &[held]);
+        figure_of(&mut results, engine, "alloc", work, &[ns * 100.0]);
+    }
+    let found: Vec<_> = findings(&results)
+        .iter()
+        .map(|found| (found.metric, found.stat, found.rival.clone(), found.linux, found.verdict))
+        .collect();
+    let of = |(metric, stat): (Metric, Stat), rival: &str, verdict| {
+        (metric, stat, rival.to_owned(), rival == "bitmap-linux", verdict)
+    };
+    assert_eq!(
+        found,
+        [
+            of(time, "area-map", Verdict::Ahead),
+            of(time, "bitmap-linux", Verdict::Ahead),
+            of(tail, "bitmap-linux", Verdict::Behind),
+            of(tail, "area-map", Verdict::Ahead),
+            of(bytes, "bitmap-linux", Verdict::Ahead),
+            of(bytes, "area-map", Verdict::Behind),
+        ]
+    );
+    let (page, text) = shown("", &results);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = |name: &str| text.lines().map(words).find(|line| line.starts_with(name)).unwrap();
+    assert!(line("Per-CPU objects of network").ends_with("10.0 ns 700 ns 100 B"), "{text}");
+    let linux = "20.0 ns 2.00x 500 ns 0.71x, behind 200 B 2.00x";
+    assert!(line("Linux (bitmap-linux)").ends_with(linux), "{text}");
+    assert!(page.contains("Linux (bitmap-linux)") && page.contains("the p99.9 of"), "{page}");
+}
+
+#[test]
+fn what_was_measured_once_is_not_judged_and_that_is_said() {
+    let mut results = Results::default();
+    let time = (Metric::Time, Stat::Median);
+    figure_of(&mut results, "bitmap", "loop", time, &[92.0]);
+    figure_of(&mut results, "area-map", "loop", time, &[28.0, 29.0]);
+    assert_eq!(findings(&results)[0].verdict, Verdict::NotJudged);
+    let (page, text) = shown("", &results);
+    let said = "Not judged, as measured in one round: 1 figures of per-CPU objects of network namespaces.";
+    assert!(text.contains(said) && page.contains(said), "{text}");
+    assert!(!text.contains("in none of"), "{text}");
+}
+
+#[test]
+fn wide_tables_and_long_names_continue_below() {
     let mut results = Results::default();
     for at in 0..12u32 {
-        let key = Key::new("kva", "x").engine("a name ".repeat(30)).param("column", format!("column{at:02}"));
+        let key = Key::new("kva", "x")
+            .engine("a name ".repeat(30) + "its end")
+            .param("column", format!("column{at:02}"));
         results.of(key).put(Metric::Count, Stat::Total, 10f64.powi(at as i32), 1);
     }
     let definition = Definition::read(
@@ -279,7 +350,7 @@ fn wide_tables_continue_below_and_long_names_are_cut() {
             assert!(text.contains(&format!("column{at:02}")), "{text}");
         }
         let heads = text.lines().filter(|line| line.trim().starts_with("engine"));
-        assert!(heads.count() > 1 && text.contains('…'), "{text}");
+        assert!(heads.count() > 1 && text.contains("its end"), "{text}");
     }
 }
 

@@ -49,7 +49,8 @@ impl Results {
         assert_eq!(serde_json::to_value(&environment).unwrap(), document["environment"]);
         for finding in document["findings"].as_array().unwrap() {
             let fields: Vec<&String> = finding.as_object().unwrap().keys().collect();
-            assert_eq!(fields, ["metric", "ours", "rival", "theirs", "verdict", "what"], "{finding}");
+            let all = ["linux", "metric", "ours", "rival", "stat", "theirs", "verdict", "what"];
+            assert_eq!(fields, all, "{finding}");
         }
         let mut keys = HashSet::new();
         for record in document["records"].as_array().unwrap() {

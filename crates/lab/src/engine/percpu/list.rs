@@ -32,7 +32,7 @@ pub const ENGINES: &[EngineEntry] = engines! {
     "bitmap" (Always ours)
         "bitmaps; the lowest place in a page that has objects, from where the last request alike left off"
         bitmap(chunks::<FirstFit>);
-    "bitmap-linux" (Always)
+    "bitmap-linux" (Always linux)
         "the bitmap allocator of Linux 6.12 as shipped, with the hint that a free leaves stale"
         bitmap(chunks::<Linux>);
     "bitmap-linux-fixed" (Always) "the same with that hint put right" bitmap(chunks::<LinuxFixed>);

@@ -103,7 +103,7 @@ pub fn time(subjects: &mut [Subject], results: &mut Results, progress: &mut Prog
     }
     for (subject, times) in subjects.iter().zip(times) {
         for (op, mut times) in times {
-            results.of(subject.key.clone().op(op)).singles(&mut times, None);
+            results.of(subject.key.clone().op(op)).singles(&mut times, &[]);
         }
     }
     Ok(())

@@ -52,6 +52,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     }
     shares(&demands, &mut results);
     results.records.extend(published::records("kva"));
+    published::conclude("kva", &mut results)?;
     Ok(results)
 }
 
@@ -156,7 +157,7 @@ fn costs(figures: &mut Figures<'_>, costs: &[Cost]) {
     if !costs.is_empty() {
         figures.put(Metric::Time, Stat::LeastMean, ns.mean(), costs.len() as u64);
     }
-    figures.counts(Metric::Work, &mut work).singles(&mut ns, None);
+    figures.counts(Metric::Work, &mut work).singles(&mut ns, &[]);
 }
 
 /// Least, mean and greatest cost of an allocation, sample by sample, as the talk's plots; and what is in the space.

@@ -78,6 +78,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     latency(&stress.workload, &mut results, &mut tick)?;
     rates::add(&mt, &stress, &mut results)?;
     results.records.extend(published::records("maple"));
+    published::conclude("maple", &mut results)?;
     Ok(results)
 }
 
@@ -275,7 +276,7 @@ fn latency(
             let mut times = run.timed.of(kind);
             let mean = (!times.all_ns.is_empty()).then(|| times.all_ns.mean());
             let mut figures = results.of(key.clone().op(of.op));
-            figures.singles(&mut times.all_ns, None).some(Metric::Time, Stat::Mean, mean);
+            figures.singles(&mut times.all_ns, &[]).some(Metric::Time, Stat::Mean, mean);
         }
         let operations = stress.ops.len() * run.timed.loop_ns.len();
         results.of(key.op("loop")).rounds(Metric::Time, &run.timed.loop_ns, operations as u64);

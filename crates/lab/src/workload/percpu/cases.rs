@@ -39,6 +39,8 @@ impl Kind {
 /// The sizes of the seed's table; counters of 4 bytes lie dense, larger objects at multiples of 8.
 pub const SEED: &[Size] =
     &[Size::new(4, 4), Size::new(16, 8), Size::new(64, 8), Size::new(128, 8), Size::new(1024, 8)];
+/// The size that the second version of the table has more.
+pub const SEED_V2: &[Size] = &[Size::new(256, 8)];
 /// The sizes of the table with second halves filled.
 pub const SECOND_HALF: &[Size] = &[
     Size::new(4, 4).second_half(),
