@@ -24,10 +24,10 @@ use crate::{
 };
 use freehold_maple::MapleTree;
 use freehold_maple::maple_tree::{Reading, Snapshot};
-use freehold_sys::fork::{Held, hold};
+use freehold_sys::fork::{self, Held};
 use freehold_units::{Align, Broken, OutOfMemory, Rejected, Span, check};
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Hands out ranges of a space to many threads, which look up who has an address without a lock.
 ///
@@ -85,7 +85,7 @@ impl<V> SharedSpace<V> {
 
     /// Only a broken invariant panics while this lock is held, so poisoning is ignored.
     fn lock(&self) -> Held<MutexGuard<'_, AddressSpace<()>>> {
-        hold(|| self.core.lock().unwrap_or_else(PoisonError::into_inner))
+        fork::lock(|| self.core.lock())
     }
 
     /// Begins to read, on this thread. [`Reading::entry_at`] tells the region that an address is in, and its value; guards belong

@@ -20,7 +20,7 @@ use freehold_units::error_messages;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::string::String;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Why a name was refused. Nothing was registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -261,7 +261,7 @@ impl Registry {
     }
 
     fn names(&self) -> fork::Held<MutexGuard<'_, Names>> {
-        fork::hold(|| self.names.lock().unwrap_or_else(PoisonError::into_inner))
+        fork::lock(|| self.names.lock())
     }
 
     /// Calls `act` with the histogram of a name and labels, and whether it was made just now.

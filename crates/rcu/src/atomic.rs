@@ -28,8 +28,7 @@ pub(crate) use std::{
     thread_local,
 };
 
-use freehold_sys::fork::{Held, hold};
-use std::sync::PoisonError;
+use freehold_sys::fork::{self, Held};
 
 /// A `const fn`; under loom, whose atomics are made at run time, a plain one.
 macro_rules! const_but_under_loom {
@@ -43,5 +42,5 @@ macro_rules! const_but_under_loom {
 
 /// Waits for a lock. Nothing panics under one, but a panic of the allocator's hook must not spread.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Held<MutexGuard<'_, T>> {
-    hold(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))
+    fork::lock(|| mutex.lock())
 }

@@ -6,11 +6,11 @@
 //! Cost: the first call for each ability is some system calls; later ones are a load. A refusal for want of memory or files says
 //! nothing of the system: it is not remembered.
 
-use crate::fork::{get_or_init, hold};
+use crate::fork::{self, get_or_init};
 use crate::membarrier::Membarrier;
 use crate::{SysError, memory};
 use std::fmt;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// Something that a system may lack. Each has a fallback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Ability {
         if let Some(found) = found.get() {
             return *found;
         }
-        let _trying = hold(|| TRYING.lock().unwrap_or_else(PoisonError::into_inner));
+        let _trying = fork::lock(|| TRYING.lock());
         match found.get().copied().unwrap_or_else(|| self.attempt()) {
             Err(Lacking::Refused(error)) if !error.is_refusal() => Err(error.into()),
             tried => *get_or_init(found, || tried),

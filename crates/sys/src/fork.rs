@@ -36,8 +36,8 @@ use crate::thread_slot;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{LockResult, OnceLock, PoisonError};
 
 /// Counters of sections. Up to 64 threads each have their own.
 const COUNTERS: usize = 64;
@@ -126,6 +126,13 @@ pub struct Held<G> {
 pub fn hold<G>(lock: impl FnOnce() -> G) -> Held<G> {
     let section = Section::enter();
     Held { guard: lock(), _section: section }
+}
+
+/// Takes a lock in a section, poisoned or not: under the locks of these crates only broken invariants panic, and `validate` finds
+/// those.
+#[inline]
+pub fn lock<G>(lock: impl FnOnce() -> LockResult<G>) -> Held<G> {
+    hold(|| lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl<G: Deref> Deref for Held<G> {

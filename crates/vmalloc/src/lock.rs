@@ -2,20 +2,20 @@
 //!
 //! What was under a panic is whole: only broken invariants panic.
 
-use freehold_sys::fork::{Held, hold};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use freehold_sys::fork::{self, Held};
+use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Takes a lock. No destructor of a caller's type runs under it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Held<MutexGuard<'_, T>> {
-    hold(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))
+    fork::lock(|| mutex.lock())
 }
 
 /// Takes a lock for reading.
 pub(crate) fn read<T>(lock: &RwLock<T>) -> Held<RwLockReadGuard<'_, T>> {
-    hold(|| lock.read().unwrap_or_else(PoisonError::into_inner))
+    fork::lock(|| lock.read())
 }
 
 /// Takes a lock for writing.
 pub(crate) fn write<T>(lock: &RwLock<T>) -> Held<RwLockWriteGuard<'_, T>> {
-    hold(|| lock.write().unwrap_or_else(PoisonError::into_inner))
+    fork::lock(|| lock.write())
 }

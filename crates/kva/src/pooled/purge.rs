@@ -8,11 +8,10 @@
 
 use super::PooledSpace;
 use crate::atomic::Ordering;
-use freehold_sys::fork::hold;
+use freehold_sys::fork;
 use freehold_units::{Bytes, OutOfMemory, Span};
 use std::fmt;
 use std::iter::FusedIterator;
-use std::sync::PoisonError;
 use std::vec::Vec;
 
 /// Free memory that a purge holds: nobody is given it until the batch comes back.
@@ -110,7 +109,7 @@ impl PooledSpace {
             return Ok(batch);
         }
         // One purge at a time claims. The next one begins where this one ends.
-        let mut cursor = hold(|| self.purge.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut cursor = fork::lock(|| self.purge.lock());
         let start = *cursor;
         let before = self.records.all().take_while(|(id, _)| *id < start);
         for (id, slab) in self.records.from(start).chain(before) {

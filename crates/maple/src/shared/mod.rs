@@ -47,10 +47,9 @@ use arena::{Arena, Chunks, Shared};
 use atomic::{AtomicUsize, Mutex, MutexGuard, this_thread};
 use core::fmt;
 use core::marker::PhantomData;
-use freehold_rcu::fork::{Held, hold, is_lost};
+use freehold_rcu::fork::{self, Held, is_lost};
 use freehold_rcu::{BacklogStats, wait_while};
 use freehold_units::Broken;
-use std::sync::PoisonError;
 use view::PublishedRoot;
 use writer::Writer;
 
@@ -155,7 +154,7 @@ impl<E: StoredValue> MapleTree<E> {
     ///
     /// A store that panicked has undone its version, so poisoning is ignored.
     fn lock(&self) -> WriterGuard<'_> {
-        hold(|| self.writer.lock().unwrap_or_else(PoisonError::into_inner))
+        fork::lock(|| self.writer.lock())
     }
 
     /// The writer's state without a transaction. Waits for other threads' transactions; holds neither the lock nor a guard

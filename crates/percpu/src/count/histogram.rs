@@ -9,11 +9,11 @@
 
 use crate::AllocError;
 use crate::heap::{HeapError, LazyObject, PerCpuHeap};
-use freehold_sys::fork::{Held, hold};
+use freehold_sys::fork::{self, Held};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::vec::Vec;
 
 /// Bits of a value below its highest one that tell buckets apart.
@@ -159,7 +159,7 @@ impl Histogram {
     }
 
     fn baseline(&self) -> Held<MutexGuard<'_, Option<HistogramSnapshot>>> {
-        hold(|| self.baseline.lock().unwrap_or_else(PoisonError::into_inner))
+        fork::lock(|| self.baseline.lock())
     }
 }
 

@@ -1,8 +1,8 @@
 //! The heap of statics.
 
 use super::{Builder, HeapError, PerCpuHeap};
-use freehold_sys::fork::hold;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use freehold_sys::fork;
+use std::sync::{Mutex, OnceLock};
 
 static GLOBAL: OnceLock<PerCpuHeap> = OnceLock::new();
 /// Held by who makes it, so that one is made and a failure can be repeated.
@@ -37,7 +37,7 @@ impl PerCpuHeap {
 
 /// The global heap, and whether it was made just now.
 fn make(builder: Builder) -> Result<(&'static PerCpuHeap, bool), HeapError> {
-    let _making = hold(|| MAKING.lock().unwrap_or_else(PoisonError::into_inner));
+    let _making = fork::lock(|| MAKING.lock());
     if let Some(heap) = GLOBAL.get() {
         return Ok((heap, false));
     }

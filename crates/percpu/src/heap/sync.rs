@@ -5,15 +5,15 @@ pub(super) use loom::sync::{Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub(super) use std::sync::{Mutex, MutexGuard};
 
-use freehold_sys::fork::{Held, hold};
-use std::sync::{PoisonError, TryLockError};
+use freehold_sys::fork::{self, Held};
+use std::sync::TryLockError;
 
 /// A lock that is held, in a section that no `fork` falls into.
 pub(super) type Guard<'a, T> = Held<MutexGuard<'a, T>>;
 
 /// Waits for a lock. Nothing panics under one, but a panic of the allocator's hook or of a test must not spread.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> Guard<'_, T> {
-    hold(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))
+    fork::lock(|| mutex.lock())
 }
 
 /// Takes a lock if nobody has it. The caller is in a section.

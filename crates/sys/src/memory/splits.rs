@@ -4,10 +4,10 @@
 //! The mappings of the process are counted, which is linear, once for each quarter of what was left to guards at the last count. A refusal
 //! is remembered until a guard is undone, and for [`REFUSALS`] more.
 
-use crate::fork::hold;
+use crate::fork;
 use crate::{SysError, machine, mappings};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Of all mappings, one in so many is not for guards.
 const SHARE: u64 = 8;
@@ -42,7 +42,7 @@ pub(super) fn take() -> Result<(), SysError> {
 /// Counts the mappings of the process.
 #[cold]
 fn count() -> Result<(), SysError> {
-    let _counting = hold(|| COUNTING.lock().unwrap_or_else(PoisonError::into_inner));
+    let _counting = fork::lock(|| COUNTING.lock());
     if LEFT.load(Ordering::Relaxed) > 0 {
         // Another thread has just counted.
         return Ok(());
