@@ -76,7 +76,7 @@ impl Judge<Maple> for MapleJudge {
         if answer == expected {
             Ok(())
         } else {
-            Err(format!("{op:?}: {answer:?}, where a sorted list of areas says {expected:?}"))
+            Err(format!("{op}: {answer}, where a sorted list of areas says {expected}"))
         }
     }
 

@@ -4,10 +4,9 @@
 //! When the list was taken is not recorded: it is held against every moment, and the one that agrees best counts.
 
 use super::Checked;
-use crate::engine::vma::{Answer, Fault, Op};
+use crate::engine::vma::{Answer, Fault};
 use crate::engine::vma::{ENGINES, Session, Spaces};
 use crate::family::Maple;
-use crate::run::vma::name;
 use crate::workload::Workload;
 use crate::workload::vma::{Difference, Listed, compare, read_maps};
 use freehold_rivals::maple::ListRanges;
@@ -40,8 +39,11 @@ pub(super) fn verify(
             checked.operations += 1;
             checked.compare(
                 at as u64 + 1,
-                told(op, expected, None),
-                told(op, answer, answer.fault.filter(|fault| fault.contradicts())),
+                format!("{op}: {}", Answer { fault: None, ..expected }),
+                format!(
+                    "{op}: {}",
+                    Answer { fault: answer.fault.filter(|fault| fault.contradicts()), ..answer }
+                ),
             );
         }
         tick();
@@ -61,13 +63,6 @@ pub(super) fn verify(
         checks.push(areas_of_list(workload, &list, tick)?);
     }
     Ok(checks)
-}
-
-/// An answer in words; `fault` is what must not be there.
-fn told(op: &Op, answer: Answer, fault: Option<Fault>) -> String {
-    let fault = fault.map_or("as recorded", Fault::name);
-    let Answer { met, met_bytes, found, .. } = answer;
-    format!("{} of space {}: {met} areas, {met_bytes} bytes, {found:x?}: {fault}", name(op), op.space)
 }
 
 /// The list that lies beside the trace.

@@ -3,6 +3,7 @@
 use crate::named::named;
 use freehold::units::Span;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What happens in an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,35 @@ pub struct Op {
     pub space: u32,
     /// What happens.
     pub call: Call,
+}
+
+impl Op {
+    /// What the call is called.
+    pub fn name(&self) -> &'static str {
+        match self.call {
+            Call::Remap { .. } => "mremap()",
+            Call::Fork { .. } => "fork",
+            Call::Exec => "exec",
+            Call::Destroy => "exit",
+            Call::Map { by: Caller::Break, .. } | Call::Unmap { by: Caller::Break, .. } => "brk()",
+            Call::Map { by: Caller::Kernel, .. } | Call::Unmap { by: Caller::Kernel, .. } => "by the kernel",
+            Call::Map { .. } => "mmap()",
+            Call::Unmap { .. } => "munmap()",
+            Call::Protect { .. } => "mprotect()",
+            Call::Advise { .. } => "madvise()",
+            Call::Search { .. } => "gap search",
+            Call::Store { value: Some(_), .. } => "store",
+            Call::Store { value: None, .. } => "erase",
+            Call::Load { .. } => "look-up",
+            Call::Find { .. } => "walk",
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of space {}", self.name(), self.space)
+    }
 }
 
 /// A call that had an effect, or looked for something. Spans are of whole pages.
@@ -91,4 +121,15 @@ pub struct Answer {
     pub found: Option<u64>,
     /// What is not as it was.
     pub fault: Option<Fault>,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} areas, {} bytes, ", self.met, self.met_bytes)?;
+        match self.found {
+            Some(found) => write!(f, "{found:#x} found")?,
+            None => f.write_str("nothing found")?,
+        }
+        write!(f, ": {}", self.fault.map_or("as recorded", Fault::name))
+    }
 }

@@ -1,7 +1,7 @@
 //! What a recorded program's calls meet in its address spaces, and whether that is what the kernel met.
 
 use crate::engine::vma::Spaces;
-use crate::engine::vma::{Answer, AreaMap, Call, Caller, Fault, Op};
+use crate::engine::vma::{Answer, AreaMap, Fault, Op};
 use crate::family::Maple;
 use crate::record::Metric;
 use crate::workload::Workload;
@@ -46,7 +46,7 @@ impl Calls {
     }
 
     fn note(&mut self, op: &Op, answer: Answer, tally: &Tally) {
-        let name = name(op);
+        let name = op.name();
         let (stored, met) = (tally.of(Work::EntryStored), u64::from(answer.met));
         let more = [1, met, u64::from(met > 1), stored, u64::from(stored == 0)];
         let counts = self.by_name.entry(name).or_insert(NOTHING);
@@ -54,26 +54,5 @@ impl Calls {
         if let Some(fault) = answer.fault {
             *self.faults.entry((name, fault)).or_default() += 1;
         }
-    }
-}
-
-/// What a call is called.
-pub(crate) fn name(op: &Op) -> &'static str {
-    match op.call {
-        Call::Remap { .. } => "mremap()",
-        Call::Fork { .. } => "fork",
-        Call::Exec => "exec",
-        Call::Destroy => "exit",
-        Call::Map { by: Caller::Break, .. } | Call::Unmap { by: Caller::Break, .. } => "brk()",
-        Call::Map { by: Caller::Kernel, .. } | Call::Unmap { by: Caller::Kernel, .. } => "by the kernel",
-        Call::Map { .. } => "mmap()",
-        Call::Unmap { .. } => "munmap()",
-        Call::Protect { .. } => "mprotect()",
-        Call::Advise { .. } => "madvise()",
-        Call::Search { .. } => "gap search",
-        Call::Store { value: Some(_), .. } => "store",
-        Call::Store { value: None, .. } => "erase",
-        Call::Load { .. } => "look-up",
-        Call::Find { .. } => "walk",
     }
 }

@@ -3,6 +3,5 @@
 mod calls;
 mod film;
 
-pub(crate) use calls::name;
 pub use calls::{CallCounts, Calls};
 pub use film::{Filming, Sample};

@@ -4,7 +4,7 @@ use super::ledger::Ledger;
 use crate::engine::vma::{Fault, Footprint, PlannedRanges, Session, Spaces};
 use crate::family::Maple;
 use crate::record::Film;
-use crate::run::vma::{Filming, name};
+use crate::run::vma::Filming;
 use crate::workload::Workload;
 use freehold_trace::Drive;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Program {
             if let Some(fault) = answer.fault {
                 *faults.entry(fault).or_default() += 1;
             }
-            let call = by_call.entry(name(op)).or_default();
+            let call = by_call.entry(op.name()).or_default();
             call.calls += 1;
             if let Some(space) = spaces.space_mut(op.space) {
                 for facts in space.areas_mut().take_committed() {
