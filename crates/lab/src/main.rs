@@ -159,7 +159,7 @@ fn finish(
     let format = if common.json { Format::Json } else { common.format };
     let mut text = match format {
         Format::Screen => view::screen(&definition, &results, environment, all),
-        Format::Lkml => view::lkml(&definition, &results, environment),
+        Format::Lkml => view::lkml(&definition, &results, environment, all),
         Format::Json => document.text()?,
     };
     if let Some(file) = page {

@@ -1,8 +1,6 @@
 //! What is measured of address spaces.
 
 mod calls;
-mod film;
 
 pub(crate) use calls::name;
 pub use calls::{CallCounts, Calls};
-pub use film::{Filming, Sample};
