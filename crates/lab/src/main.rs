@@ -229,7 +229,7 @@ fn finish(common: &Common, environment: &Environment, made: Made, all: bool) -> 
             let text = view::screen(&definition, &results, environment, columns(), all);
             print(&if is_ascii() { view::ascii(&text) } else { text })
         }
-        Format::Lkml => print(&view::ascii(&view::lkml(&definition, &results, environment))),
+        Format::Lkml => print(&view::ascii(&view::lkml(&definition, &results, environment, all))),
         Format::Json => print(&document.text()?),
     };
     if is_new && let Err(error) = document.keep() {

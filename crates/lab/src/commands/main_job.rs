@@ -1,14 +1,16 @@
 //! `freehold` without a command: the main job. A recorded workload and a synthetic one on the allocator of the
-//! talk, on the one it replaced, and on what the standard library offers, and how their work grows; a recorded
+//! talk, on the one it replaced, and on what the standard library offers, and how their work grows; two cases beside crates; a recorded
 //! workload of per-CPU objects on the bitmap allocators and on the area map, and a short form of the table that the
 //! posting of the per-CPU bitmap has; the address spaces of a recorded program on the range tree, and what nodes their
 //! stores ask for.
 
+use super::bench;
 use super::replay::{self, ROUNDS};
 use crate::engine::EngineEntry;
 use crate::family::{Family, Kva};
+use crate::kind::Subject;
 use crate::record::{Metric, Results};
-use crate::run::measure;
+use crate::run::{Options, measure};
 use crate::study::{maple_2025, percpu_2017};
 use crate::workload::churn;
 use crate::{Progress, data_folder};
@@ -21,6 +23,9 @@ const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const LINEAR_LIMIT: u64 = 100_000;
 /// Pairs of a free and an allocation at each size.
 const PAIRS: u64 = 500;
+
+/// What allocators of ranges that are on offer as crates are compared in.
+const CASES: [&str; 2] = ["churn", "seqfill"];
 
 /// Runs the main job.
 ///
@@ -35,6 +40,9 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
     let workloads = [(&*kva, ROUNDS), ("churn:100000", ROUNDS), (&percpu, PERCPU_ROUNDS), (&maple, ROUNDS)];
     let mut results = replay::run(&workloads, &[], progress)?;
     growth(&engines, &mut results, progress)?;
+    // Crates that cannot replay a recording, as they know no fixed addresses, win some of these.
+    let options = Options { quick: true, workloads: CASES.map(str::to_owned).into(), ..Options::default() };
+    results.absorb(bench::run(Subject::Kva, &options, progress)?);
     percpu_2017::brief(&mut results, progress)?;
     maple_2025::brief(&mut results, progress)?;
     Ok(results)

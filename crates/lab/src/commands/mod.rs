@@ -21,8 +21,8 @@ macro_rules! bench {
 
 /// The definitions of what is shown, by command, each in parts.
 pub const DEFINITIONS: &[(&str, &[&str])] = &[
-    ("freehold", bench!("main", "replay", "main-percpu", "main-maple")),
-    ("replay", bench!("head", "replay")),
+    ("freehold", bench!("lead-main", "head", "main", "replay", "main-percpu", "programs")),
+    ("replay", bench!("lead-replay", "head", "replay")),
     ("verify", bench!("verify")),
     ("inspect", bench!("inspect")),
     ("bench kva", bench!("kva")),
@@ -39,7 +39,7 @@ pub const DEFINITIONS: &[(&str, &[&str])] = &[
     ("stress --adversary", bench!("adversary")),
     ("reproduce kva-2019", bench!("studies/kva-2019")),
     ("reproduce percpu-2017", bench!("studies/percpu-2017")),
-    ("reproduce maple-2025", bench!("studies/maple-2025")),
+    ("reproduce maple-2025", bench!("studies/maple-2025", "programs", "studies/maple-2025-later")),
     ("compare", bench!("compare")),
 ];
 

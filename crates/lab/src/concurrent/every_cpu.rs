@@ -115,7 +115,7 @@ pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::R
         let label = who.label();
         progress.tick(&format!("all cases on {threads} threads: {label}"));
         let until = options.duration.map(|all| Instant::now() + all / entries.len() as u32);
-        let found = on_engine(make(None)?.as_ref(), options, &cases, threads, until);
+        let found = on_engine(make()?.as_ref(), options, &cases, threads, until);
         let found = match found {
             // No thread: the machine lacks it, and the engine is not at fault.
             Err(error) if error.is::<Failure>() => return Err(error),

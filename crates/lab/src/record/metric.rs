@@ -81,8 +81,6 @@ metrics! {
     SpanRatio "span_ratio" Ratio less exact "How much longer the used span is than what it holds."
     LargestLeft "largest_left_share" Share neither exact "The largest free piece of a zone as a part of it."
     Taken "taken_share" Share neither exact "The part of a zone that others took."
-    FullFrom "full_from" Count neither exact
-        "The load, in hundredths, from which a zone has no room for its largest request."
     Refused "refused" Count less exact "Requests that were refused."
     MissedPlaces "missed_places" Count less exact
         "Requests refused, or with a chunk made for them, though there was a place."
@@ -113,9 +111,6 @@ metrics! {
     NodesUsed "nodes_used" Count less exact "Nodes that they took."
     NodesReturned "nodes_returned" Count neither exact "Of these, old ones handed back."
     Requests "requests" Count neither exact "Requests for so many nodes."
-    Deadlines "deadlines" Count neither exact "Deadlines there were."
-    MissedDeadlines "missed_deadlines" Count less varies "Deadlines missed."
-    StepPrice "step_price" Nanoseconds neither varies "Nanoseconds of a unit of work."
     CpuShare "cpu_share" Share less varies "The part of a CPU that a workload needs at its rate."
     Hints "hints" Count neither exact "Hints of chunks that have room."
     HintShare "hint_share" Share neither exact "What hints say as a part of the truth."

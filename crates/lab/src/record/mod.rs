@@ -19,8 +19,8 @@ pub use counts::Counts;
 pub use environment::{Environment, told_bytes};
 pub use grid::{Grid, ROWS};
 pub use metric::{Metric, Stat, Unit};
-pub use number::{count, figure, fixed, nanoseconds};
-pub use picture::{Band, Film, Picture, Strip, Strips, Tree, TreeNode, Trees, zones};
+pub use number::{count, figure, figure_like, fixed, nanoseconds};
+pub use picture::{Strip, Strips};
 pub use select::{Select, groups, largest, parts, values};
 pub use store::{Document, SCHEMA, read};
 pub use time::{Tick, Time, byte_ticks, round_step};
@@ -256,7 +256,7 @@ pub struct Results {
     /// What is drawn over time.
     pub series: Vec<Series>,
     /// What is looked at: what views call it, the workload, the picture.
-    pub pictures: Vec<(&'static str, String, Picture)>,
+    pub pictures: Vec<(&'static str, String, Strips)>,
     /// What texts of views may name in braces.
     pub facts: BTreeMap<String, String>,
     /// Engines that were shown, with what they are.
@@ -284,6 +284,19 @@ impl Results {
     ) {
         let (workload, line, at) = (workload.to_owned(), line.to_owned(), at.to_vec());
         self.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
+    }
+
+    /// Adds what another command found.
+    pub fn absorb(&mut self, other: Self) {
+        self.records.extend(other.records);
+        self.series.extend(other.series);
+        self.pictures.extend(other.pictures);
+        self.facts.extend(other.facts);
+        let new =
+            other.engines.into_iter().filter(|engine| self.engines.iter().all(|known| known.0 != engine.0));
+        self.engines.extend(new.collect::<Vec<_>>());
+        other.notes.into_iter().for_each(|note| self.note(note));
+        self.failed |= other.failed;
     }
 
     /// Names a fact for texts.
@@ -324,7 +337,7 @@ impl Figures<'_> {
 
     /// One figure.
     pub fn put(&mut self, metric: Metric, stat: Stat, value: f64, samples: u64) -> &mut Self {
-        self.record(metric, stat, value, None, samples)
+        self.spread(metric, stat, value, None, samples)
     }
 
     /// A number of something, which is exact.
@@ -347,7 +360,7 @@ impl Figures<'_> {
         if let (Some(&least), Some(&largest)) = (sorted.first(), sorted.last()) {
             let median = sorted.get(sorted.len() / 2).copied().unwrap_or(least);
             let spread = (sorted.len() > 1).then_some([least, largest]);
-            self.record(metric, Stat::Median, median, spread, samples);
+            self.spread(metric, Stat::Median, median, spread, samples);
         }
         self
     }
@@ -372,12 +385,13 @@ impl Figures<'_> {
             let of = |round: &[u64; 3]| round[at] as f64;
             let ends = [f64::min, f64::max].map(|end| rounds.iter().map(of).reduce(end).unwrap_or(0.0));
             let spread = (rounds.len() > 1).then_some(ends);
-            self.record(Metric::Time, stat, times_ns.percentile(per_mille) as f64, spread, samples);
+            self.spread(Metric::Time, stat, times_ns.percentile(per_mille) as f64, spread, samples);
         }
         self
     }
 
-    fn record(
+    /// A figure with the least and the largest of its rounds, if it has several.
+    pub fn spread(
         &mut self,
         metric: Metric,
         stat: Stat,

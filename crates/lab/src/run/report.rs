@@ -41,6 +41,8 @@ pub fn add_replay<F: Replayable>(results: &mut Results, replay: Replay<F>) {
     let title = replay.workload.title();
     results.fact(&format!("operations:{title}"), count(replay.workload.ops.len() as u64));
     results.fact("rounds", replay.rounds.to_string());
+    results.fact(&format!("steps:{title}"), F::STEPS);
+    results.fact(&format!("kind:{title}"), F::KINDS.first().map_or("", |kind| kind.noun));
     describe::<F>(results, replay.runs.iter().map(|run| run.entry));
     for (kind, skipped) in &replay.workload.skipped {
         results.note(format!("{title}: not replayed: {} x {kind}", count(*skipped)));

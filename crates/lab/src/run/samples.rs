@@ -1,6 +1,6 @@
 //! A replay sample by sample: what allocations cost in each, and how long it took.
 
-use super::{Cost, EngineRun, Replay};
+use super::{EngineRun, Replay};
 use crate::workload::Piece;
 use freehold_trace::kva::Op;
 use std::ops::Range;
@@ -14,6 +14,15 @@ pub struct Spread {
     pub mean: f64,
     /// The greatest.
     pub greatest: f64,
+}
+
+/// What an operation cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Nodes and list steps.
+    pub work: u32,
+    /// Nanoseconds.
+    pub ns: u32,
 }
 
 impl Spread {

@@ -14,7 +14,6 @@
 use crate::engine::{EngineEntry, Session};
 use crate::family::Checker;
 use crate::named::named;
-use crate::record::Grid;
 use crate::workload::SplitMix;
 use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Op};
@@ -27,9 +26,7 @@ const ZONE_PART: u64 = 8;
 /// Largest size of a user in pages, with and without a zone.
 const LARGEST_PAGES: u64 = 64;
 /// Hundredths of the outer range that are asked for in the end.
-pub const FULL_PERCENT: u64 = 90;
-/// Columns of the picture.
-const COLUMNS: usize = 360;
+pub const LOAD_PERCENT: u64 = 50;
 
 named! {
     /// Where users without a zone go.
@@ -57,8 +54,6 @@ pub struct Zones {
     pub zones: Vec<Zone>,
     /// What its users do.
     pub ops: Vec<Op>,
-    /// Hundredths of the outer range that are asked for after each operation.
-    pub load: Vec<u64>,
 }
 
 /// What is left of a zone.
@@ -70,15 +65,6 @@ pub struct Left {
     pub largest_bytes: u64,
 }
 
-/// The state of the zones when that much of the outer range was asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ZonePoint {
-    /// Hundredths of the outer range.
-    pub load_percent: u64,
-    /// In the order of the zones.
-    pub left: Vec<Left>,
-}
-
 /// An engine's run.
 #[derive(Clone, Debug)]
 pub struct ZoneRun {
@@ -86,12 +72,10 @@ pub struct ZoneRun {
     pub entry: EngineEntry,
     /// Where users went.
     pub way: Way,
-    /// One for each hundredth.
-    pub points: Vec<ZonePoint>,
+    /// What is left in the end, in the order of the zones.
+    pub left: Vec<Left>,
     /// Users that found no room.
     pub failures: u64,
-    /// Busy addresses over time.
-    pub picture: Grid,
 }
 
 impl Zones {
@@ -111,19 +95,7 @@ impl Zones {
             zone("middle", (size - zone_bytes) / 2)?,
             zone("high end", size - zone_bytes)?,
         ];
-        let (ops, load) = users(outer_pages, seed);
-        Some(Self { outer: Span::from_size(first, size)?, zones, ops, load })
-    }
-
-    /// Largest request of a zone's users, in bytes.
-    pub fn largest_request_bytes() -> u64 {
-        LARGEST_PAGES * PAGE
-    }
-
-    /// How far through the operations that much of the outer range is first asked for, from 0 to 1.
-    pub fn share_at(&self, load_percent: u64) -> f64 {
-        let before = self.load.iter().take_while(|&&load| load < load_percent).count();
-        before as f64 / self.load.len().max(1) as f64
+        Some(Self { outer: Span::from_size(first, size)?, zones, ops: users(outer_pages, seed) })
     }
 
     /// Fills the outer range; every answer is checked.
@@ -134,9 +106,8 @@ impl Zones {
         let mut session = (entry.make)(&[self.outer], Align::PAGE)?;
         let mut checker = Checker::of(&[self.outer]);
         let mut random = SplitMix::new(seed);
-        let mut picture = Grid::new(self.ops.len(), COLUMNS);
-        let (mut points, mut failures) = (Vec::new(), 0);
-        for (at, (op, &load_percent)) in self.ops.iter().zip(&self.load).enumerate() {
+        let mut failures = 0;
+        for (at, op) in self.ops.iter().enumerate() {
             let placed = match (way, op) {
                 (Way::Random, Op::Alloc { object, size_bytes, .. }) => {
                     self.placed_at_random(*object, *size_bytes, &mut random)
@@ -147,16 +118,11 @@ impl Zones {
             if answer == Answer::NoRoom && placed != *op {
                 answer = session.run_counted(op).0;
             }
-            let spans = checker.check(op, answer).map_err(|reason| format!("operation {at}: {reason}"))?;
-            picture.placed(op, &spans, at);
+            checker.check(op, answer).map_err(|reason| format!("operation {at}: {reason}"))?;
             failures += u64::from(answer == Answer::NoRoom);
-            if points.last().is_none_or(|point: &ZonePoint| point.load_percent < load_percent) {
-                points.push(ZonePoint { load_percent, left: self.left(session.as_ref()) });
-            }
         }
         session.validate()?;
-        let picture = picture.finish(self.outer.first(), self.outer.size_saturating());
-        Ok(ZoneRun { entry: *entry, way, points, failures, picture })
+        Ok(ZoneRun { entry: *entry, way, left: self.left(session.as_ref()), failures })
     }
 
     /// The same request from a random page of the outer range upwards.
@@ -186,27 +152,13 @@ impl Zones {
     }
 }
 
-impl ZoneRun {
-    /// The zones when that much of the outer range was asked for.
-    pub fn at(&self, load_percent: u64) -> Option<&ZonePoint> {
-        self.points.iter().find(|point| point.load_percent >= load_percent)
-    }
-
-    /// The load from which on a zone has no room for a request of that size.
-    pub fn refused_from(&self, zone: usize, size_bytes: u64) -> Option<u64> {
-        let short =
-            |point: &&ZonePoint| point.left.get(zone).is_some_and(|left| left.largest_bytes < size_bytes);
-        self.points.iter().find(short).map(|point| point.load_percent)
-    }
-}
-
-/// Two users come, one goes, until the range is as full as it shall be: the operations, and the load after each.
-fn users(outer_pages: u64, seed: u64) -> (Vec<Op>, Vec<u64>) {
+/// Two users come, one goes, until the range is as full as it shall be.
+fn users(outer_pages: u64, seed: u64) -> Vec<Op> {
     let mut random = SplitMix::new(seed);
-    let (mut ops, mut load) = (Vec::new(), Vec::new());
+    let mut ops = Vec::new();
     let mut live: Vec<(u32, u64)> = Vec::new();
     let (mut next, mut asked) = (0, 0);
-    while asked * 100 < outer_pages * FULL_PERCENT {
+    while asked * 100 < outer_pages * LOAD_PERCENT {
         if ops.len() % 3 == 2 && !live.is_empty() {
             let (object, pages) = live.swap_remove(random.uniform(live.len() as u64) as usize);
             asked -= pages;
@@ -218,7 +170,6 @@ fn users(outer_pages: u64, seed: u64) -> (Vec<Op>, Vec<u64>) {
             ops.push(Op::alloc(next, pages * PAGE));
             next += 1;
         }
-        load.push(asked * 100 / outer_pages);
     }
-    (ops, load)
+    ops
 }

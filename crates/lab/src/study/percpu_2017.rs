@@ -9,13 +9,13 @@ use crate::engine::percpu::{EngineEntry, FLOOR};
 use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::published;
-use crate::record::{Grid, Metric, Origin, Picture, Results, Stat, Strip, Strips, count};
+use crate::record::{Metric, Origin, Results, Stat, count};
 use crate::run::describe;
-use crate::run::percpu::{Bench, ChunkSeen, Job, Watched, watch};
+use crate::run::percpu::{Bench, Job, Watched, watch};
 use crate::workload::percpu::{
     ALIGNED, Churn, Deletion, LIVE, SECOND_HALF, SEED, SEED_V2, Size, StaleHint, Work,
 };
-use freehold::percpu::{Config, PAGE_BYTES, Population};
+use freehold::percpu::{Config, Population};
 use freehold::units::Bytes;
 use std::collections::BTreeMap;
 
@@ -252,70 +252,14 @@ fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> any
     Ok(())
 }
 
-/// Chunks upwards, time to the right, each with a shade: how full it is, what its hint misses, which pages have memory. And lines
-/// over the run.
+/// How far hints agree with the truth, and pages, over the run.
 fn draw(workload: &'static str, watched: &[Watched], results: &mut Results) {
-    let share = |part: u64, whole: u32| part as f64 / f64::from(whole.max(1));
-    let full = |of: &Watched, chunk: &ChunkSeen| share(chunk.used_bytes, of.unit_bytes);
-    let populated = |of: &Watched, chunk: &ChunkSeen| share(chunk.pages, of.unit_bytes / PAGE_BYTES);
-    let missed = |_: &Watched, chunk: &ChunkSeen| 1.0 - chunk.known().unwrap_or(1.0);
-    type Shade<'a> = &'a dyn Fn(&Watched, &ChunkSeen) -> f64;
-    let shades: [(&'static str, Shade<'_>); 3] =
-        [("chunks-full", &full), ("chunks-missed", &missed), ("chunks-pages", &populated)];
-    for (id, shade) in shades {
-        let strips = Picture::Strips(strips(watched, shade));
-        results.pictures.push((id, workload.to_owned(), strips));
-    }
     for of in watched {
         let at: Vec<f64> = of.looks.iter().map(|look| look.ops as f64).collect();
         let quality = of.looks.iter().map(|look| look.mean_known().map(|known| 100.0 * known)).collect();
         let pages = of.looks.iter().map(|look| Some(look.pages as f64)).collect();
         results.line("hints", workload, of.entry.engine, &at, vec![quality]);
         results.line("pages", workload, of.entry.engine, &at, vec![pages]);
-    }
-}
-
-/// Chunks with these shades, at each look.
-pub fn strips(watched: &[Watched], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> Strips {
-    let numbers = watched.iter().flat_map(|watched| &watched.looks).flat_map(|look| &look.chunks);
-    let chunks = numbers.map(|chunk| chunk.number as usize + 1).max().unwrap_or(0);
-    let strip = |watched: &Watched| {
-        let mut picture = Grid::default();
-        picture.columns = watched.looks.len();
-        picture.busy = vec![0; picture.columns * chunks];
-        for (look, column) in watched.looks.iter().zip(picture.busy.chunks_mut(chunks.max(1))) {
-            for chunk in &look.chunks {
-                if let Some(cell) = column.get_mut(chunk.number as usize) {
-                    *cell = (shade(watched, chunk) * 255.0).round().clamp(0.0, 255.0) as u8;
-                }
-            }
-        }
-        let last = watched.looks.last();
-        let (number, pages) = last.map_or((0, 0), |look| (look.chunks.len(), look.pages));
-        Strip {
-            engines: vec![watched.entry.engine.to_owned()],
-            columns: (0..picture.columns).collect(),
-            height: 1.0,
-            text: format!("{} chunks, {} pages at the end", count(number as u64), count(pages)),
-            picture,
-        }
-    };
-    let ends = watched.first().map(|watched| (watched.phases.as_slice(), watched.looks.len()));
-    let (ends, looks) = ends.unwrap_or_default();
-    let mut before = 0;
-    let ticks = ends.iter().map(|&end| {
-        // Beneath the middle of its phase.
-        let middle = (before + end) as f64 / 2.0 / looks.max(1) as f64;
-        before = end;
-        (middle, String::new())
-    });
-    let every = (chunks / 5).max(1).next_power_of_two();
-    let heights = (0..=chunks / every).map(|at| at * every);
-    Strips {
-        heights: heights.map(|at| (at as f64 / chunks.max(1) as f64, count(at as u64))).collect(),
-        bands: Vec::new(),
-        ticks: ticks.collect(),
-        strips: watched.iter().map(strip).collect(),
     }
 }
 

@@ -13,6 +13,10 @@ pub struct Definition {
     pub(super) title: String,
     /// What it is about, in a paragraph.
     pub(super) lead: String,
+    /// What was found is the point: of a mail the heads are all.
+    pub(super) heads: bool,
+    /// Notes are behind `--all`, but for what was left out or failed.
+    pub(super) quiet: bool,
     /// How it was measured, in sentences.
     pub(super) method: Vec<String>,
     /// The sections, in order.
@@ -144,7 +148,7 @@ fn engine() -> String {
     "engine".to_owned()
 }
 
-/// A picture by its name, and its words, where the picture has none of its own.
+/// A picture by its name, and its words.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct PictureView {
@@ -156,8 +160,6 @@ pub(super) struct PictureView {
     pub(super) shades: [String; 2],
     /// What lies along x.
     pub(super) x: String,
-    /// What the marks along x are called, if they have no numbers.
-    pub(super) ticks: Vec<String>,
 }
 
 /// An axis of a plot.
@@ -247,14 +249,9 @@ pub(super) struct PlotView {
     /// Takes the whole width.
     #[serde(default)]
     pub(super) wide: bool,
-    /// The reader may switch between scales.
-    #[serde(default)]
-    pub(super) switch: bool,
     /// Lines are named at their ends.
     #[serde(default)]
     pub(super) named: bool,
-    /// Plots of one group share cursor and zoom.
-    pub(super) group: Option<String>,
 }
 
 /// How a histogram is written in text.

@@ -207,7 +207,7 @@ fn not_judged(findings: &[Finding]) -> Option<String> {
 }
 
 /// The recorded workloads, each on the default engine, on today's Linux and on the best of the others; `None` of none.
-fn heads(findings: &[Finding]) -> Option<Table> {
+pub(super) fn heads(findings: &[Finding]) -> Option<Table> {
     let mut workloads: Vec<&str> =
         findings.iter().map(|finding| &*finding.workload).filter(|of| recorded(of).is_some()).collect();
     let mut known = HashSet::new();
@@ -241,6 +241,54 @@ fn heads(findings: &[Finding]) -> Option<Table> {
     (!rows.is_empty()).then(|| Table { title: title.to_owned(), header, rows, name_columns: 1 })
 }
 
+/// How many figures are behind and ahead, and the largest of either.
+pub(super) fn summary(findings: &[Finding]) -> String {
+    let say = |verdict: Verdict| {
+        let these = findings.iter().filter(|finding| finding.verdict == verdict);
+        let most = these.clone().max_by(|a, b| a.factor().total_cmp(&b.factor()));
+        let most = most.map_or_else(String::new, |most| {
+            let (what, measure, factor) = (&most.what, most.measure(), fixed(most.factor()));
+            format!(", the most {factor}x the {measure} ({what}; {})", most.rival)
+        });
+        format!("{} in {} of {} figures{most}.", capital(verdict.name()), these.count(), findings.len())
+    };
+    [Verdict::Behind, Verdict::Ahead].map(say).join(" ")
+}
+
+/// What workloads of address ranges are for.
+const USES: [(&str, &[&str]); 4] = [
+    ("one after another", &["churn", "burst", "fix_size", "random_size", "long_busy_list"]),
+    ("aligned", &["aligned", "aligned-5", "aligned-20", "aligned-2m", "fix_align", "random_size_align"]),
+    ("windows", &["zone"]),
+    ("fills", &["seqfill", "full_fit", "holes"]),
+];
+
+/// Times by what they are for: how many times as long Linux and the best of the others take, in the mean. Nothing of less than
+/// two uses.
+fn uses(findings: &[Finding]) -> Option<Table> {
+    let row = |(of, workloads): &(&str, &[&str])| {
+        let of_use = |linux: bool| {
+            let is = move |finding: &&Finding| {
+                finding.linux == linux && finding.weight().1 == 0 && workloads.contains(&&*finding.workload)
+            };
+            let ratios: Vec<f64> =
+                findings.iter().filter(is).map(|finding| finding.theirs / finding.ours).collect();
+            let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+            let behind = findings.iter().filter(is).filter(|finding| finding.verdict == Verdict::Behind);
+            let mean = fixed((logs / ratios.len().max(1) as f64).exp());
+            let text = format!("{mean}x, behind in {} of {}", behind.count(), ratios.len());
+            (!ratios.is_empty()).then_some(text)
+        };
+        let cells = [true, false].map(of_use);
+        let text = |cell: Option<String>| cell.unwrap_or_else(|| "-".to_owned());
+        cells.iter().any(Option::is_some).then(|| [vec![(*of).to_owned()], cells.map(text).to_vec()].concat())
+    };
+    let rows: Vec<Vec<String>> = USES.iter().filter_map(row).collect();
+    let title = "Times by use, geometric means: how many times as long as freehold others take".to_owned();
+    let header = ["use", "Linux", "best of the others"].map(str::to_owned).to_vec();
+    (rows.len() > 1).then_some(Table { title, header, rows, name_columns: 1 })
+}
+
 /// The other's figure, by the default engine's; and what is to be said of it, unless freehold is ahead.
 fn beside(finding: &Finding) -> String {
     let word = match finding.verdict {
@@ -253,8 +301,8 @@ fn beside(finding: &Finding) -> String {
 /// At most so many of either as sentences, each with its two bars.
 pub(super) fn sentences(findings: &[Finding], most: usize, palette: &Palette) -> String {
     let mut page = String::new();
-    if let Some(heads) = heads(findings) {
-        page.push_str(&super::table::render(&heads, palette));
+    for table in heads(findings).iter().chain(&uses(findings)) {
+        page.push_str(&super::table::render(table, palette));
     }
     for (verdict, word) in [(Verdict::Behind, "Behind"), (Verdict::Ahead, "Ahead")] {
         let these = of(findings, verdict);
@@ -337,5 +385,10 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
     };
     let kinds = [(Verdict::Behind, "Behind", "loss"), (Verdict::Ahead, "Ahead of", "gain")];
     let not_judged = not_judged(findings).map(|title| Table { title, ..Table::default() });
-    heads(findings).into_iter().chain(kinds.into_iter().filter_map(table)).chain(not_judged).collect()
+    heads(findings)
+        .into_iter()
+        .chain(uses(findings))
+        .chain(kinds.into_iter().filter_map(table))
+        .chain(not_judged)
+        .collect()
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   definition (bench/*.toml, studies/*.toml)      what is shown of which records, under which words
 //!     table      records by rows and columns         findings   who is ahead, who behind
-//!     bars, plot, histogram, frame, tree                  what a page draws
+//!     bars, plot, histogram, frame                        what a page draws
 //!     text       100 or 72 columns                   page       one HTML file that needs nothing else
 //! ```
 
@@ -20,7 +20,6 @@ mod plot;
 mod published;
 mod table;
 pub(crate) mod text;
-mod tree;
 mod words;
 
 pub use definition::Definition;

@@ -4,9 +4,9 @@ use super::definition::{Definition, Key, PictureView, Scope, Section, View};
 use super::escape::html;
 use super::findings::{self, findings};
 use super::palette::Palette;
-use super::{bars, frame, histogram, plot, published, table, tree};
+use super::{bars, frame, histogram, plot, published, table};
 use crate::output;
-use crate::record::{Environment, Picture, Results, figure, fixed, largest};
+use crate::record::{Environment, Results, figure, fixed, largest};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -160,12 +160,7 @@ fn pictures(view: &PictureView, scope: &Scope, palette: &Palette) -> anyhow::Res
     let filled = PictureView { title, reading, x, ..view.clone() };
     let pictures = scope.results.pictures.iter();
     let wanted = pictures.filter(|(name, workload, _)| *name == view.id && scope.has(workload));
-    let render = |(_, _, picture): &(_, _, Picture)| match picture {
-        Picture::Strips(strips) => frame::strips(&filled, strips, palette),
-        Picture::Film(film) => frame::film(film),
-        Picture::Trees(trees) => Ok(tree::render(trees)),
-    };
-    wanted.map(render).collect()
+    wanted.map(|(_, _, strips)| frame::strips(&filled, strips, palette)).collect()
 }
 
 /// How it was measured, and what else is to be said.

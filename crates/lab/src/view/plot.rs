@@ -31,10 +31,7 @@ struct Guide {
 struct Plot<'a> {
     x: &'a AxisView,
     y: &'a AxisView,
-    switch: bool,
     named: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<String>,
     measures: &'a [MeasureView],
     /// In the order in which they are drawn: the default engine last, so that no other covers it.
     lines: &'a [Line],
@@ -176,8 +173,8 @@ pub(super) fn render(view: &PlotView, scope: &Scope, palette: &Palette) -> anyho
         x.range = Some(if x.log { [at / 2.0, at * 2.0] } else { [at - 1.0, at + 1.0] });
     }
     let one = [MeasureView { name: String::new(), mark: Mark::Line, cell: None }];
-    // A logarithm has no place for 0; a switch to linear does not bring it back.
-    let shown = |value: &f64| *value > 0.0 || !(view.y.log || view.switch);
+    // A logarithm has no place for 0.
+    let shown = |value: &f64| *value > 0.0 || !view.y.log;
     let of_values =
         |values: &Vec<Option<f64>>| values.iter().map(|value| Figure(value.filter(shown))).collect();
     let mut data = vec![figures(&at)];
@@ -191,12 +188,7 @@ pub(super) fn render(view: &PlotView, scope: &Scope, palette: &Palette) -> anyho
     let plot = Plot {
         x: &x,
         y: &view.y,
-        switch: view.switch,
         named: view.named,
-        group: view
-            .group
-            .as_ref()
-            .map(|group| group.clone() + scope.each.as_ref().map_or("", |each| &each.1)),
         measures: if view.measure.is_empty() { &one } else { &view.measure },
         lines: &lines,
         guides: levels.map(guide).collect(),

@@ -5,9 +5,12 @@ use super::escape::{html, plain};
 use super::palette::Palette;
 use super::words::shown;
 use crate::engine::FEATURES;
-use crate::record::{Origin, Record, Results, figure, fixed, largest, parts, values};
+use crate::record::{Origin, Record, Results, figure_like, fixed, largest, parts, values};
 use std::collections::HashMap;
 use std::fmt::Write;
+
+/// A spread below this is not told.
+const SPREAD: f64 = 0.05;
 
 /// Rows under a heading; the first columns are text, the others are figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,16 +60,23 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
     };
     let mut called: HashMap<Vec<String>, usize> = HashMap::new();
     of_rows.iter().for_each(|(row, _)| *called.entry(names(row)).or_default() += 1);
+    let least = |(column, cell): &(Vec<String>, &Cell)| {
+        let same = records.iter().filter(|record| {
+            cell.is_of(record) && record.value > 0.0 && values(record, &view.columns) == *column
+        });
+        same.map(|record| record.value).reduce(f64::min).unwrap_or(0.0)
+    };
+    let leasts: Vec<f64> = cells.iter().map(least).collect();
     let row = |(row, of_row): (Vec<String>, Vec<&Record>)| {
         // What would be called alike, as files of one name in two folders are, is told in full.
         let names = Some(names(&row)).filter(|names| called.get(names) == Some(&1)).unwrap_or(row);
-        let figure = |(column, cell): &(Vec<String>, &Cell)| {
+        let figure = |((column, cell), least): (&(Vec<String>, &Cell), &f64)| {
             let same = of_row.iter().copied();
             let same = same.filter(|record| cell.is_of(record) && values(record, &view.columns) == *column);
             largest(&same.collect::<Vec<_>>())
-                .map_or_else(|| "-".to_owned(), |record| text(view, record, records))
+                .map_or_else(|| "-".to_owned(), |record| text(view, record, records, *least))
         };
-        names.into_iter().chain(cells.iter().map(figure)).collect()
+        names.into_iter().chain(cells.iter().zip(&leasts).map(figure)).collect()
     };
     let rows = of_rows.into_iter().map(row).collect();
     Table { title, header, rows, name_columns: view.rows.len() }
@@ -83,20 +93,20 @@ fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> Str
     }
 }
 
-fn text(view: &TableView, record: &Record, records: &[&Record]) -> String {
-    let mut text = figure(record.metric.unit(), record.value);
+/// The figure in the unit of its column's least, with its ratio, and its spread if that is worth a word.
+fn text(view: &TableView, record: &Record, records: &[&Record], least: f64) -> String {
+    let mut text = figure_like(record.metric.unit(), record.value, least);
     text.push_str(record.origin.mark());
-    if let (true, Some([least, largest])) = (record.value > 0.0, record.spread)
-        && least < largest
-    {
-        let _ = write!(text, " ±{:.0}%", 50.0 * (largest - least) / record.value);
-    }
     let compared = view.ratio
         && record.metric.is_compared()
         && record.key.engine != "floor"
         && !matches!(record.origin, Origin::Published(_));
     if compared && let Some(first) = reference(record, records) {
         let _ = write!(text, " {}x", fixed(record.value / first.value));
+    }
+    let spread = record.spread.map_or(0.0, |[least, largest]| (largest - least) / record.value);
+    if spread.is_finite() && spread >= SPREAD {
+        let _ = write!(text, ", spread {:.0} %", 100.0 * spread);
     }
     text
 }

@@ -34,8 +34,9 @@ pub fn screen(
     text
 }
 
-/// For a mail: where and how it was measured, then everything.
-pub fn lkml(definition: &Definition, results: &Results, environment: &Environment) -> String {
+/// For a mail: where and how it was measured, then the heads if recorded workloads were run; otherwise, or if `all` is asked for,
+/// everything.
+pub fn lkml(definition: &Definition, results: &Results, environment: &Environment, all: bool) -> String {
     let mut text = String::new();
     for line in environment.lines() {
         wrap(&mut text, &line, MAIL);
@@ -44,7 +45,14 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
     let facts: Vec<String> =
         facts.filter_map(|name| Some(format!("{name}: {}", results.facts.get(name)?))).collect();
     wrap(&mut text, &facts.join(", "), MAIL);
-    for table in findings::tables(&findings(results), usize::MAX) {
+    let found = findings(results);
+    if let Some(heads) = findings::heads(&found).filter(|_| !all && definition.heads) {
+        text.push('\n');
+        write_table(&mut text, &heads, MAIL);
+        wrap(&mut text, &findings::summary(&found), MAIL);
+        return text;
+    }
+    for table in findings::tables(&found, usize::MAX) {
         text.push('\n');
         write_table(&mut text, &table, MAIL);
     }
@@ -81,11 +89,17 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
     if hidden > 0 {
         let _ = write!(text, "\n{hidden} more tables: freehold show --all\n");
     }
-    if !results.notes.is_empty() {
+    let matters = |note: &str| note.starts_with("FAILED") || note.contains("left out");
+    let (said, behind): (Vec<&String>, Vec<&String>) =
+        results.notes.iter().partition(|note| all || !definition.quiet || matters(note));
+    if !said.is_empty() {
         text.push('\n');
     }
-    for note in &results.notes {
+    for note in said {
         wrap(text, note, width);
+    }
+    if !behind.is_empty() {
+        let _ = write!(text, "\n{} notes: freehold show --all\n", behind.len());
     }
 }
 

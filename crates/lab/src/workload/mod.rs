@@ -5,7 +5,6 @@ mod files;
 pub mod maple;
 mod memory;
 pub mod percpu;
-pub mod playback;
 mod random;
 mod sampled;
 pub mod suite;

@@ -96,7 +96,7 @@ fn ours_stands_in_the_unit_that_was_published() {
         "the worst of 40, 90, 50; 36 ms"
     );
     assert_eq!(cell("4..=64 B, a free and an alloc"), beside("540 ns", Reproduced::Yes), "649 ns");
-    assert_eq!(cell("4 B aligned to 8, a million allocated"), beside("2_361 ms", Reproduced::Yes), "2862 ms");
+    assert_eq!(cell("4 B aligned to 8, a million allocated"), beside("2,361 ms", Reproduced::Yes), "2862 ms");
     assert_eq!(
         cell("stale hint, before and after"),
         beside("0.67x", Reproduced::Yes),

@@ -7,7 +7,7 @@ fn inspect_tells_the_shape_of_a_trace() {
     let output = freehold(&["inspect", &data("traces/bpfvm.kva.csv.zst")]);
     assert_eq!(output.status.code(), Some(0));
     let text = text(&output.stdout);
-    for part in ["10_769", "10_791", "sizes of allocations", "lifetime", "live objects over time"] {
+    for part in ["10,769", "10,791", "sizes of allocations", "lifetime", "live objects over time"] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
 }
@@ -17,7 +17,7 @@ fn inspect_tells_what_a_percpu_trace_asks_for() {
     let output = freehold(&["inspect", &data("traces/netns.pcpu.csv.zst")]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    let parts = ["124_050", "124_027", "free of an unknown object (not replayed)", "5_380", "100 ms"];
+    let parts = ["124,050", "124,027", "free of an unknown object (not replayed)", "5,380", "100 ms"];
     for part in parts.into_iter().chain(["sizes and alignments", "lifetime", "live objects over time"]) {
         assert!(said.contains(part), "{part} is missing in {said}");
     }

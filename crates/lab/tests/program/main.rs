@@ -102,7 +102,7 @@ fn verify_says_what_it_checked() {
         freehold(&["verify", &data("vectors/kva/talk.txt"), &data("vectors/kva/gap_fix_size.txt.zst")]);
     assert_eq!(output.status.code(), Some(0));
     assert!(
-        text(&output.stdout).contains("passed: 2 files, 6_014 operations checked, 0 mismatches"),
+        text(&output.stdout).contains("passed: 2 files, 6,014 operations checked, 0 mismatches"),
         "{}",
         text(&output.stdout)
     );
@@ -551,7 +551,7 @@ fn replay_ends_with_the_mean_over_recordings() {
     assert!((mean - time("btree") / time("rbtree")).abs() < 1e-6, "{mean}");
     let output = text(&freehold(&[&args[..], &ours, &linux].concat()).stdout);
     let last = output.lines().last().unwrap();
-    let begins = "geometric mean of 1 kva recording with at least 1_000 operations: ";
+    let begins = "geometric mean of 1 kva recording with at least 1,000 operations: ";
     assert!(last.starts_with(begins) && last.ends_with(" of rbtree:linux"), "{last}");
     // Nothing to compare with.
     let alone = text(&freehold(&[&args[..], &ours].concat()).stdout);

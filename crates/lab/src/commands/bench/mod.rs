@@ -12,7 +12,7 @@ use crate::record::Results;
 use crate::run::Options;
 use crate::workload::check_memory;
 use crate::workload::suite::MOST_N;
-use crate::{Progress, concurrent};
+use crate::{Progress, concurrent, promises};
 
 /// Sizes of `--growth`, and the largest of a quick one.
 const GROWTH: [u32; 6] = [100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
@@ -36,7 +36,7 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
     if options.wishes && subject != Subject::Kva {
         return usage("--wishes: the talk's wishes are kva's");
     }
-    match subject {
+    let mut results = match subject {
         _ if options.cold => cold::run(subject, options, progress),
         Subject::Kva if options.wishes => super::wishes::run(&options.workloads, progress),
         Subject::Kva => family(kva::run, Some(&OF_KVA), "churn", options, progress),
@@ -47,7 +47,12 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
         Subject::Readers => concurrent::READERS.bench(options, progress),
         Subject::Pools => concurrent::POOLS.bench(options, progress),
         Subject::Memory => concurrent::MEMORY.bench(options, progress),
+    }?;
+    // What threads share has added its own.
+    if [Subject::Kva, Subject::Percpu, Subject::Maple].contains(&subject) {
+        promises::add(promises::of(subject.name()), &mut results);
     }
+    Ok(results)
 }
 
 /// Benches a family, of which one workload grows if nobody names another; its look-ups behind the rest.

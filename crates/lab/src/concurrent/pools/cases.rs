@@ -72,13 +72,12 @@ fn all_locks(pool: &dyn Loops) -> Used {
     pool.used().into_iter().fold(Used::default(), |all, (_, used)| Used {
         taken: all.taken + used.taken,
         waits: all.waits + used.waits,
-        held_ns: all.held_ns + used.held_ns,
     })
 }
 
 /// The spaces that are asked for, made anew.
 fn made(bench: &Bench, all: impl IntoIterator<Item = Entry>) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
-    bench.wanted(all).into_iter().map(|(who, make)| Ok((who, make(None)?))).collect()
+    bench.wanted(all).into_iter().map(|(who, make)| Ok((who, make()?))).collect()
 }
 
 fn ensure(right: bool, who: Who, what: &str) -> anyhow::Result<()> {

@@ -113,7 +113,7 @@ impl Pool for PooledSpace {
 
     fn used(&self) -> Vec<(&'static str, Used)> {
         let stats = self.stats();
-        vec![("core", Used { taken: stats.core_locks, waits: stats.core_lock_waits, held_ns: 0.0 })]
+        vec![("core", Used { taken: stats.core_locks, waits: stats.core_lock_waits })]
     }
 
     fn settle(&self) -> usize {
@@ -150,20 +150,18 @@ impl Pool for Found {
     }
 }
 
-/// A space that can be made anew, with its sections timed if the clock's cost is given.
-pub type Entry = (Who, fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>);
+/// A space that can be made anew.
+pub type Entry = (Who, fn() -> anyhow::Result<Box<dyn Loops>>);
 
 /// Every space that hands out ranges.
 pub const ENTRIES: [Entry; 4] = [
-    (Who::default(POOLED), |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
-    (Who::ours(ONE_LOCK), |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns))))),
-    (Who::ours("split-locks").variant("busy-free-lazy"), |clock_ns| {
-        Ok(Box::new(Split::new(true, clock_ns)?))
-    }),
-    (Who::ours("split-locks").variant("nodes"), |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?))),
+    (Who::default(POOLED), || Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
+    (Who::ours(ONE_LOCK), || Ok(Box::new(OneLock(Lock::new(address_space()?))))),
+    (Who::ours("split-locks").variant("busy-free-lazy"), || Ok(Box::new(Split::new(true)?))),
+    (Who::ours("split-locks").variant("nodes"), || Ok(Box::new(Split::new(false)?))),
 ];
 /// One that only finds them.
-pub const FINDS: Entry = (Who::other("rwlock-btreemap"), |_| Ok(Box::<Found>::default()));
+pub const FINDS: Entry = (Who::other("rwlock-btreemap"), || Ok(Box::<Found>::default()));
 
 /// Beside spaces, and no rival of theirs: two locks, each thread its own, by which the pair is promised.
 pub const REFERENCE: Who = Who::ours("two-locks");

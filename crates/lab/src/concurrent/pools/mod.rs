@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   pool      what a space is       engines   one lock, pools        split   busy, free and lazy under locks of their own
-//!   cases     by threads at once    model     more threads than CPUs    rates   what recorded workloads ask for
+//!   cases     by threads at once    rates     what recorded workloads ask for
 //! ```
 //!
 //! After each timed round everything that threads hold is checked to be apart, and found where it is; what is given back
@@ -11,7 +11,6 @@
 pub mod cases;
 pub mod engines;
 pub mod lock;
-pub mod model;
 pub mod pool;
 mod rates;
 mod split;
@@ -23,7 +22,7 @@ use engines::{ENTRIES, FINDS, REFERENCE};
 /// The family in records.
 const SUITE: &str = "pools";
 
-/// Address spaces that threads share, and the model of what was measured.
+/// Address spaces that threads share.
 pub const POOLS: Suite = Suite {
     name: SUITE,
     cases: &[
@@ -38,7 +37,6 @@ pub const POOLS: Suite = Suite {
         let regions = cases::LOCATED.min(bench.amount.operations);
         bench.results.fact("held", count(cases::HELD as u64));
         bench.results.fact("regions", count(regions as u64));
-        model::run(bench)?;
         rates::run(bench)
     },
 };

@@ -1,4 +1,4 @@
-//! Whether one lock matters: for how long it would be held at the rates of recorded workloads.
+//! Whether one lock matters: for how long it would be held, at most, at the rates of recorded workloads.
 
 use super::engines::ONE_LOCK;
 use super::{Bench, SUITE};
@@ -13,11 +13,14 @@ const ENDING: &str = ".kva.csv.zst";
 /// The shortest window in which allocations were counted, in nanoseconds: the first of `Demand::busiest`.
 const WINDOW_NS: f64 = 1e6;
 
-/// Sets the recorded rates against the sections of one lock, if these were measured.
+/// Sets the recorded rates against replacements under one lock, if these were measured.
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
+    // A replacement on one thread holds the lock for most of its time.
     let section = bench.results.records.iter().find(|record| {
-        (record.key.workload.as_str(), record.key.op.as_str()) == ("sections", "replace")
+        record.key.workload == "replace"
             && record.key.engine == ONE_LOCK
+            && record.metric == Metric::Time
+            && record.field("threads").as_deref() == Some("1")
     });
     let Some(section_ns) = section.map(|record| record.value) else { return Ok(()) };
     for file in traces(None, &[ENDING])? {

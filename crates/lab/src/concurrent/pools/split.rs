@@ -86,17 +86,17 @@ pub(super) struct Split {
 
 impl Split {
     /// On one node; or on one for each CPU, with pools.
-    pub(super) fn new(is_one: bool, clock_ns: Option<u64>) -> anyhow::Result<Self> {
+    pub(super) fn new(is_one: bool) -> anyhow::Result<Self> {
         let count = if is_one { 1 } else { topology::possible_cpus().clamp(1, MOST_NODES) };
         let node = |_| Node {
-            busy: Lock::new(BTreeMap::new(), clock_ns),
-            lazy: Lock::new(Lazy::default(), clock_ns),
-            pools: (!is_one).then(|| Lock::new(Pools(vec![Vec::new(); MOST_PAGES]), clock_ns)),
+            busy: Lock::new(BTreeMap::new()),
+            lazy: Lock::new(Lazy::default()),
+            pools: (!is_one).then(|| Lock::new(Pools(vec![Vec::new(); MOST_PAGES]))),
         };
         // As in Linux, so many bytes for each bit of the number of CPUs.
         let cpus = topology::online_cpus().map_or(1, |cpus| cpus.len().max(1));
         let lazy_pages = u64::from(cpus.ilog2() + 1) * (LAZY_BYTES / PAGE);
-        let free = Lock::new(address_space()?, clock_ns);
+        let free = Lock::new(address_space()?);
         Ok(Self { nodes: (0..count).map(node).collect(), free, most: lazy_pages / u64::from(count) })
     }
 

@@ -261,9 +261,6 @@ impl Bench {
                 watch.see(self.session.as_ref(), ops.len())?;
             }
         }
-        if let Some(watch) = &mut self.watch {
-            watch.phases.push(watch.looks.len());
-        }
         Ok(())
     }
 
@@ -276,7 +273,7 @@ impl Bench {
         let most = times.iter().copied().fold(0.0, f64::max);
         self.sheet.add(("the first", None), times.first().copied().unwrap_or(0.0), 1);
         self.sheet.add(("longest of the first", None), most, 1);
-        self.sheet.add(("first 1_000, each", None), sum, count);
+        self.sheet.add(("first 1,000, each", None), sum, count);
         self.sheet.add(("all, each", None), sum, count);
         Ok(())
     }

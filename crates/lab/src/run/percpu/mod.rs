@@ -5,4 +5,4 @@ mod steps;
 mod watch;
 
 pub use bench::{Bench, Job};
-pub use watch::{ChunkSeen, LOOKS, Look, Watched, used_and_longest, watch};
+pub use watch::{ChunkSeen, LOOKS, Look, Watched, longest, watch};

@@ -25,15 +25,11 @@ pub const LOOKS: usize = 60;
 pub struct ChunkSeen {
     /// Its number, in the order in which chunks first held an object.
     pub number: u32,
-    /// Bytes in objects.
-    pub used_bytes: u64,
     /// The longest free run, in bytes.
     pub longest_bytes: u64,
     /// What the engine believes it to be, in bytes: never more where it tells of a place, never less where it tells of a
     /// bound.
     pub hint_bytes: u64,
-    /// Its pages that have memory, in each unit.
-    pub pages: u64,
 }
 
 impl ChunkSeen {
@@ -73,8 +69,6 @@ pub struct Watched {
     pub unit_bytes: u32,
     /// In order.
     pub looks: Vec<Look>,
-    /// How many looks there were when each phase ended.
-    pub phases: Vec<usize>,
 }
 
 /// Runs what comes before the rounds of a case, and all replacements of a churn; each run of operations is a phase. With
@@ -86,7 +80,7 @@ pub fn watch(entry: &EngineEntry, config: &Config, balances: bool, work: &Work) 
     let scene = Scene { config: *config, balances };
     let mut bench = Bench::new(entry, &scene, work, 0)?;
     let (judge, unit_bytes) = (PercpuJudge::new(entry, &scene), config.unit_bytes);
-    let watch = Watch { judge, unit_bytes: unit_bytes.into(), ops: 0, looks: Vec::new(), phases: Vec::new() };
+    let watch = Watch { judge, unit_bytes: unit_bytes.into(), ops: 0, looks: Vec::new() };
     bench.watch = Some(watch);
     let ran = bench.prepare(work).and_then(|()| match work {
         Work::Churn(churn) => bench.run(None, &churn.pairs),
@@ -94,8 +88,8 @@ pub fn watch(entry: &EngineEntry, config: &Config, balances: bool, work: &Work) 
     });
     let ran = ran.and_then(|()| bench.session.validate());
     ran.map_err(|reason| format!("{}: {reason}", entry.engine))?;
-    let Watch { looks, phases, .. } = bench.watch.ok_or("nobody looked on until the end")?;
-    Ok(Watched { entry: *entry, unit_bytes, looks, phases })
+    let Watch { looks, .. } = bench.watch.ok_or("nobody looked on until the end")?;
+    Ok(Watched { entry: *entry, unit_bytes, looks })
 }
 
 /// Who looks on.
@@ -104,7 +98,6 @@ pub(super) struct Watch {
     unit_bytes: u64,
     ops: usize,
     pub(super) looks: Vec<Look>,
-    pub(super) phases: Vec<usize>,
 }
 
 impl Watch {
@@ -115,7 +108,7 @@ impl Watch {
         let mut chunks = Vec::new();
         for line in lines {
             let Some(number) = line.chunk else { continue };
-            let (used_bytes, longest_bytes) = used_and_longest(self.unit_bytes, self.judge.objects(number));
+            let longest_bytes = longest(self.unit_bytes, self.judge.objects(number));
             let hint_bytes = line.contig_bytes;
             // A hint without a start is a bound from above.
             let is_bound = hint_bytes > 0 && line.contig_start_bytes.is_none();
@@ -129,13 +122,7 @@ impl Watch {
                     "chunk {number} is said to have {how}{hint_bytes} bytes in a row, and has {longest_bytes}"
                 ));
             }
-            chunks.push(ChunkSeen {
-                number,
-                used_bytes,
-                longest_bytes,
-                hint_bytes,
-                pages: line.populated_pages,
-            });
+            chunks.push(ChunkSeen { number, longest_bytes, hint_bytes });
         }
         chunks.sort_unstable_by_key(|chunk| chunk.number);
         self.looks.push(Look { ops: self.ops, pages: session.populated_pages(), chunks });
@@ -143,11 +130,11 @@ impl Watch {
     }
 }
 
-/// Bytes of a chunk in objects, which are told by their first byte and the one after their last, and of its longest run without.
-pub fn used_and_longest(unit_bytes: u64, objects: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
-    let (mut used, mut longest, mut before) = (0, 0, 0);
+/// Bytes of a chunk's longest run without objects, which are told by their first byte and the one after their last.
+pub fn longest(unit_bytes: u64, objects: impl Iterator<Item = (u64, u64)>) -> u64 {
+    let (mut longest, mut before) = (0, 0);
     for (first, end) in objects.chain([(unit_bytes, unit_bytes)]) {
-        (used, longest, before) = (used + end - first, longest.max(first - before), end);
+        (longest, before) = (longest.max(first - before), end);
     }
-    (used, longest)
+    longest
 }

@@ -3,7 +3,7 @@
 use super::{Bucket, EngineRun, Replay, Replayable};
 use crate::engine::{EngineEntry, Session, Takes};
 use crate::family::{Checker, Kva, KvaJudge};
-use crate::record::{Figures, Grid, Metric, Picture, Results, Stat, Strip, Strips, Time, byte_ticks, count};
+use crate::record::{Figures, Grid, Metric, Results, Stat, Strip, Strips, Time, byte_ticks, count};
 use crate::workload::{self, Workload};
 use freehold::units::{Bytes, Span};
 use freehold_trace::kva::{Answer, Op};
@@ -79,6 +79,7 @@ impl Replayable for Kva {
             .some(Metric::BytesPerItem, Stat::Total, run.counted.seen.bytes_per_free_block);
     }
 
+    const STEPS: &'static str = "Nodes visited, changed or rotated, and list steps";
     const STATE: &'static [(&'static str, fn(&Fragmentation) -> f64)] = &[
         ("free-blocks", |state| state.free_blocks as f64),
         ("span", Fragmentation::span_ratio),
@@ -98,8 +99,8 @@ impl Replayable for Kva {
         let strips = alike(replay).into_iter();
         let strips = strips.filter_map(|group| strip(replay, &group, &time, longest_bytes));
         let (heights, ticks) = (byte_ticks(longest_bytes), time.ticks());
-        let strips = Strips { heights, ticks, strips: strips.collect(), ..Strips::default() };
-        results.pictures.push(("space", title, Picture::Strips(strips)));
+        let strips = Strips { heights, ticks, strips: strips.collect() };
+        results.pictures.push(("space", title, strips));
     }
 }
 

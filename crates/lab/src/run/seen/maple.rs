@@ -1,11 +1,11 @@
 //! What is seen of a replay of address spaces.
 
-use super::{EngineRun, Replay, Replayable};
+use super::{EngineRun, Replayable};
 use crate::engine::vma::{Answer, Call, EngineEntry, Fault, Footprint, Op, Session, contradictions};
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
-use crate::record::{Figures, Metric, Picture, Results, Stat};
-use crate::run::vma::{Calls, Filming};
+use crate::record::{Figures, Metric, Results, Stat};
+use crate::run::vma::Calls;
 use crate::workload::Workload;
 use crate::workload::vma::{from_file, tree_from_file};
 use std::collections::BTreeMap;
@@ -19,24 +19,20 @@ impl Replayable for Maple {
         Ok(if Kind::of(name)? == Kind::TreeEvents { tree_from_file(name)? } else { from_file(name)? })
     }
 
-    fn begin(entry: &EngineEntry, workload: &Workload<Self>, _: usize) -> MapleSeen {
-        let film = entry.is_default().then(|| Filming::of_busiest(&workload.ops));
-        MapleSeen { faults: BTreeMap::new(), film }
+    fn begin(_: &EngineEntry, _: &Workload<Self>, _: usize) -> MapleSeen {
+        MapleSeen::default()
     }
 
     fn note(
         seen: &mut MapleSeen,
         judge: &mut MapleJudge,
         session: &(dyn Session + 'static),
-        (op, at): (&Op, Option<usize>),
+        (op, _): (&Op, Option<usize>),
         answer: Answer,
     ) -> Result<(), String> {
         judge.check(op, answer)?;
         if let Some(fault) = answer.fault {
             *seen.faults.entry(fault).or_default() += 1;
-        }
-        if let Some((film, at)) = seen.film.as_mut().zip(at) {
-            film.note(session, op, at);
         }
         // A space is looked at as a whole when it goes.
         if op.call == Call::Destroy { judge.check_state(session) } else { Ok(()) }
@@ -64,18 +60,12 @@ impl Replayable for Maple {
         }
     }
 
+    const STEPS: &'static str = "Areas looked at, and areas stored or removed";
     const STATE: &'static [(&'static str, fn(&Footprint) -> f64)] = &[
         ("areas", |state| state.areas as f64),
         ("nodes", |state| if state.nodes.in_use > 0 { state.nodes.in_use as f64 } else { f64::NAN }),
         ("bytes", |state| state.bytes as f64),
     ];
-
-    fn pictures(replay: &Replay<Self>, results: &mut Results) {
-        let workload = &replay.workload;
-        let film = replay.runs.iter().find_map(|run| run.counted.seen.film.clone());
-        let film = film.map(|film| Picture::Film(film.develop(&workload.time())));
-        results.pictures.extend(film.map(|film| ("film", workload.title(), film)));
-    }
 
     /// What calls meet and store, what meets something else than it was recorded to, and the busiest spaces.
     fn inspect(workload: &Workload<Self>, results: &mut Results) {
@@ -111,6 +101,4 @@ impl Replayable for Maple {
 #[derive(Clone, Debug, Default)]
 pub struct MapleSeen {
     faults: BTreeMap<Fault, u64>,
-    /// The busiest space, of the default engine.
-    film: Option<Filming>,
 }

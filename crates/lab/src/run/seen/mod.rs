@@ -78,6 +78,8 @@ pub trait Replayable: Family {
     /// Adds what was seen of an engine's run.
     fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>);
 
+    /// What steps of work are.
+    const STEPS: &'static str;
     /// Figures of the state over time, by the names of their series.
     const STATE: &'static [StateLine<Self>];
 

@@ -69,6 +69,7 @@ impl Replayable for Percpu {
             .total(Metric::MissedPlaces, seen.missed_places);
     }
 
+    const STEPS: &'static str = "Chunks and blocks looked at, words of bits scanned, entries of area maps looked at, and integers moved";
     const STATE: &'static [(&'static str, fn(&PercpuState) -> f64)] = &[
         ("pages", |state| state.footprint.populated_pages as f64),
         ("fill", PercpuState::fill),

@@ -1,7 +1,7 @@
 //! The talk's worked example: one page, and four pages, out of a tree of five free blocks.
 
 use crate::data_folder;
-use crate::record::{Key, Metric, Picture, Results, Stat, Tree, TreeNode, Trees};
+use crate::record::{Key, Metric, Results, Stat};
 use crate::verify::{Played, play_talk, verify_file};
 use freehold_trace::kva::TalkNode;
 
@@ -29,7 +29,6 @@ pub fn add(results: &mut Results) -> anyhow::Result<()> {
         play_talk(&file)?.iter().filter(|step| step.case.starts_with("A:") || step.case.starts_with("B:"))
     {
         figures(step, results);
-        results.pictures.push(("example", NAME.to_owned(), Picture::Trees(trees(step))));
     }
     Ok(())
 }
@@ -51,32 +50,5 @@ fn figures(step: &Played, results: &mut Results) {
                 results.of(key).put(Metric::Count, Stat::Total, value as f64, 1);
             }
         }
-    }
-}
-
-fn trees(step: &Played) -> Trees {
-    let node = |nodes: &[TalkNode], node: &TalkNode| TreeNode {
-        name: name(nodes, node),
-        key: node.start,
-        depth: node.depth,
-        values: [("start", node.start), ("size", node.size), ("max", node.subtree_max)]
-            .map(|(name, value)| (name, value.to_string()))
-            .to_vec(),
-    };
-    let tree = |caption: &str, nodes: &[TalkNode]| Tree {
-        caption: caption.to_owned(),
-        nodes: nodes.iter().map(|one| node(nodes, one)).collect(),
-    };
-    let work = |name: &str| step.work.get(name).copied().unwrap_or(0);
-    Trees {
-        heading: format!("The worked example, case {}", step.case),
-        reading: format!(
-            "{} nodes examined, page {} taken from the left edge of its block, {} maxima recomputed up to \
-             the first that was right already or the root. Numbers are pages; what changed stands out.",
-            work("find"),
-            step.got.trim_start_matches('L'),
-            work("propagate")
-        ),
-        trees: vec![tree("before", &step.before), tree("after", &step.after)],
     }
 }

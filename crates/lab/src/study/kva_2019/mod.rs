@@ -1,10 +1,9 @@
 //! `freehold reproduce kva-2019`: the talk on the rework of the kernel's allocator of virtual addresses: its whole test
-//! before and after, its plots sample by sample, its slides on zones, its reason (deadlines that are missed), its worked
+//! before and after, its plots sample by sample, its slides on zones, its worked
 //! example, and the audience's questions.
 //!
 //! Source: the talk, its questions and answers, and the letters that followed.
 
-mod deadlines;
 pub mod example;
 pub mod runs;
 mod zones;
@@ -45,7 +44,6 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     suite(&scale, &runs, &mut results);
     samples(&runs.together, &mut results);
     zones::add(&mut results, &mut tick)?;
-    deadlines::add(&scale, &runs, &entries, &mut results, &mut tick)?;
     let mut demands = Vec::new();
     for file in &files {
         demands.push(trace(file, &entries, &mut results, &mut tick)?);
@@ -109,7 +107,7 @@ fn suite(scale: &Scale, runs: &SuiteRuns, results: &mut Results) {
             );
         }
         results.note(
-            "* extrapolated to one run of the kernel's 1_000_000 loops: the bodies' time multiplied up, that of setups and \
+            "* extrapolated to one run of the kernel's 1,000,000 loops: the bodies' time multiplied up, that of setups and \
              of align_shift, which runs once, as it is; not measured.",
         );
     }

@@ -32,25 +32,14 @@ pub(super) struct Scale {
     pub(super) rounds: usize,
     /// How long an engine may take for the checked run of the test.
     pub(super) limit: Duration,
-    /// Live objects around which sound and pictures play.
-    pub(super) live: Vec<u32>,
-    /// Periods of audio that are played.
-    pub(super) periods: u32,
 }
 
 impl Scale {
     /// What is asked for.
     pub(super) fn of(options: &Options) -> anyhow::Result<Self> {
         let samples = options.samples(SAMPLES)?;
-        let share = |whole: u32| (whole * samples as u32 / SAMPLES as u32).max(20);
-        let (loops, seconds, periods, lives) = match (options.full, samples < SAMPLES) {
-            (true, _) => (80_000, 600, 3_000, 5),
-            (false, false) => (2_000, 10, 500, 4),
-            (false, true) => (2_000, 10, 500, 2),
-        };
-        let live = [1_000, 10_000, 100_000, 300_000, 1_000_000].into_iter().take(lives).collect();
-        let (limit, periods) = (Duration::from_secs(seconds), share(periods));
-        Ok(Self { loops, shuffles: 3, samples, rounds: 2, limit, live, periods })
+        let (loops, seconds) = if options.full { (80_000, 600) } else { (2_000, 10) };
+        Ok(Self { loops, shuffles: 3, samples, rounds: 2, limit: Duration::from_secs(seconds) })
     }
 }
 

@@ -16,7 +16,7 @@ use crate::engine::vma::{AskAs, Fault, Make, PlannedRanges, Spaces, SpacesFacts,
 use crate::failure::Failure;
 use crate::family::{Family, Maple};
 use crate::published;
-use crate::record::{Key, Metric, Picture, Results, Stat, count};
+use crate::record::{Key, Metric, Results, Stat, count};
 use crate::run::{describe, measure};
 use crate::workload::Workload;
 use crate::workload::vma::from_file;
@@ -90,7 +90,6 @@ pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<(
     let file = data_folder()?.join("traces").join(BRIEF);
     progress.tick(&format!("{}: every store planned", file.display()));
     let of = Program::of(from_file(&file)?);
-    results.pictures.retain(|(id, ..)| *id != "program-film");
     program(&of, results);
     Ok(())
 }
@@ -219,7 +218,6 @@ fn program(program: &Program, results: &mut Results) {
     line("tree-fill", "range-map", &|point| {
         point.footprint.areas as f64 / point.footprint.nodes.in_use.max(1) as f64
     });
-    results.pictures.push(("program-film", name, Picture::Film(program.film.clone())));
 }
 
 /// The posting's stress test: nodes asked for at once, and which calls ask for them.

@@ -3,8 +3,6 @@
 use super::ledger::Ledger;
 use crate::engine::vma::{Fault, Footprint, PlannedRanges, Session, Spaces};
 use crate::family::Maple;
-use crate::record::Film;
-use crate::run::vma::Filming;
 use crate::workload::Workload;
 use freehold_trace::Drive;
 use std::collections::BTreeMap;
@@ -38,7 +36,6 @@ pub(super) struct Program {
     /// Calls that met something else than when they were recorded.
     pub(super) faults: BTreeMap<Fault, u64>,
     pub(super) points: Vec<Point>,
-    pub(super) film: Film,
     /// Nodes taken.
     pub(super) taken: u64,
 }
@@ -47,7 +44,6 @@ impl Program {
     /// Runs a workload.
     pub(super) fn of(workload: Workload<Maple>) -> Self {
         let mut spaces = Spaces::<PlannedRanges>::new(workload.scene.kinds.clone());
-        let mut film = Filming::of_busiest(&workload.ops);
         let (mut ledger, mut by_call) = (Ledger::default(), BTreeMap::<_, OfCall>::new());
         let (mut faults, mut points) = (BTreeMap::new(), Vec::new());
         let stretch = workload.ops.len().div_ceil(POINTS).max(1);
@@ -64,13 +60,11 @@ impl Program {
                     call.ledger.note(&facts, 1);
                 }
             }
-            film.note(&spaces, op, at);
             if (at + 1).is_multiple_of(stretch) || at + 1 == workload.ops.len() {
                 points.push(Point { op: at, requested: ledger.totals(), footprint: spaces.footprint() });
             }
         }
         let taken = spaces.footprint().nodes.taken;
-        let film = film.develop(&workload.time());
-        Self { workload, ledger, by_call, faults, points, film, taken }
+        Self { workload, ledger, by_call, faults, points, taken }
     }
 }

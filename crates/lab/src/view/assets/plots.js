@@ -14,7 +14,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // Numbers as the tables write them.
-const count = value => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "_");
+const count = value => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
 const fixed = value =>
   value >= 1000 ? count(value) : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 const time = ns => ns < 100 ? `${ns.toFixed(1)} ns` : ns < 1e4 ? `${count(ns)} ns` : ns < 1e7 ? `${fixed(ns / 1e3)} us`
@@ -267,14 +267,12 @@ function makeLegend(figure, model, toggle) {
   };
 }
 
-// What shows the whole range again, for the plots of each group: they zoom together.
-const groups = new Map();
-
 function start(figure) {
   const model = JSON.parse(figure.querySelector("script").textContent);
   const box = figure.querySelector(".canvas"), bar = figure.querySelector(".bar");
   const hidden = new Set(), wide = figure.classList.contains("wide");
-  let log = model.y.log, plot = null;
+  const log = model.y.log;
+  let plot = null;
   const data = model.data;
   const pad = model.x.log ? [data[0][0], data[0][data[0].length - 1] * (model.x.unit === "live" ? 1.06 : 1)] : null;
   const full = model.x.range || pad || [data[0][0], data[0][data[0].length - 1]];
@@ -285,24 +283,12 @@ function start(figure) {
     return show;
   });
   const back = element(bar, "button", { type: "button", textContent: "whole range", hidden: true });
-  const group = model.group ? groups.get(model.group) || [] : [];
-  if (model.group) groups.set(model.group, group);
-  group.push(() => plot.setScale("x", { min: full[0], max: full[1] }));
-  back.onclick = () => group.forEach(reset => reset());
+  back.onclick = () => plot.setScale("x", { min: full[0], max: full[1] });
   const title = bar.querySelector(".ytitle"), name = title.textContent;
   const note = () => {
     const text = name + (log ? ", logarithmic" : plot.scales.y.min > 0 ? ", not from 0" : "");
     if (title.textContent !== text) title.textContent = text;
   };
-  if (model.switch) {
-    const other = () => log ? "linear" : "logarithmic";
-    const button = element(bar, "button", { type: "button", textContent: other() });
-    button.onclick = () => {
-      log = !log;
-      button.textContent = other();
-      draw();
-    };
-  }
   function draw() {
     const range = plot && [plot.scales.x.min, plot.scales.x.max];
     if (plot) plot.destroy();
@@ -321,7 +307,6 @@ function start(figure) {
       cursor: {
         y: false, drag: { x: true, y: false, dist: 5 }, points: { size: 7 },
         bind: { dblclick: () => () => back.onclick() },
-        ...(model.group ? { sync: { key: model.group, scales: ["x", null], setSeries: false } } : {}),
       },
       hooks: {
         setCursor: [u => legend(u.cursor.idx)],

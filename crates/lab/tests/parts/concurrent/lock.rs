@@ -1,10 +1,9 @@
 use freehold_lab::concurrent::pools::lock::Lock;
 use std::sync::Barrier;
-use std::time::Duration;
 
 #[test]
-fn waits_and_sections_are_counted() {
-    let lock = Lock::new(0, Some(0));
+fn takes_and_waits_are_counted() {
+    let lock = Lock::new(0);
     let begin = Barrier::new(2);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -13,7 +12,6 @@ fn waits_and_sections_are_counted() {
                 while lock.waits() == 0 {
                     std::thread::yield_now();
                 }
-                std::thread::sleep(Duration::from_millis(20));
                 *value += 1;
             });
         });
@@ -22,5 +20,4 @@ fn waits_and_sections_are_counted() {
     });
     let used = lock.used();
     assert_eq!((used.taken, used.waits), (2, 1));
-    assert!(used.held_ns >= 20e6, "{used:?}");
 }

@@ -4,7 +4,6 @@ mod every_cpu;
 mod history;
 mod lock;
 mod memory;
-mod model;
 mod pools;
 mod readers;
 mod slots;

@@ -1,6 +1,4 @@
 mod demand;
-mod film;
-mod glitch;
 mod maple;
 mod percpu;
 mod plan;

@@ -4,7 +4,6 @@
 mod memory;
 mod order;
 mod percpu_cases;
-mod playback;
 mod proc_maps;
 mod spaces;
 mod suite;
