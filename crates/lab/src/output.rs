@@ -15,8 +15,7 @@ enum Place {
     Beside(NamedTempFile, PathBuf),
 }
 
-/// Makes the file's folder, and tries whether the file can be written, so that nothing is measured in vain. What is there
-/// stays.
+/// Tries whether a file can be written, so that nothing is measured in vain. Nothing is made, and what is there stays.
 ///
 /// # Errors
 /// It cannot be written.
@@ -24,12 +23,13 @@ pub fn try_file(file: &Path) -> anyhow::Result<()> {
     place(file).map(drop).with_context(|| format!("{} cannot be written", file.display()))
 }
 
-/// Writes a file. If that fails, what was there stays.
+/// Writes a file, and makes the folders that it lies in. If that fails, what was there stays.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn write(file: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let written = place(file).and_then(|place| match place {
+    let made = file.parent().map_or(Ok(()), fs::create_dir_all).map_err(anyhow::Error::from);
+    let written = made.and_then(|()| place(file)).and_then(|place| match place {
         Place::Device(mut device) => Ok(device.write_all(content)?),
         Place::Beside(mut beside, file) => {
             beside.write_all(content)?;
@@ -40,6 +40,7 @@ pub fn write(file: &Path, content: &[u8]) -> anyhow::Result<()> {
     written.with_context(|| format!("{} cannot be written", file.display()))
 }
 
+/// Opens what is written to: for a file, a temporary one in its folder, or in the nearest that there is.
 fn place(file: &Path) -> anyhow::Result<Place> {
     // A link stays one: what it leads to is replaced.
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
@@ -51,8 +52,8 @@ fn place(file: &Path) -> anyhow::Result<Place> {
         // A folder may let files be replaced that do not let themselves be written to.
         File::options().write(true).open(&file)?;
     }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    let mut folders = file.ancestors().skip(1);
+    let folder = folders.find(|folder| folder.exists()).unwrap_or(Path::new("."));
     let beside = tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
     Ok(Place::Beside(beside, file))
 }
