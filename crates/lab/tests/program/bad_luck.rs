@@ -160,14 +160,17 @@ fn what_is_asked_wrongly_of_the_last_file_is_refused_first() {
 #[test]
 fn pages_are_tried_first_and_tables_are_printed_in_any_case() {
     let folder = TempDir::new().unwrap();
-    for args in
-        [&["--report"][..], &["replay", "churn:10", "--report"], &["reproduce", "percpu-2017", "--report"]]
+    fs::write(folder.path().join("file"), "no folder").unwrap();
+    let commands =
+        [&["--report"][..], &["replay", "churn:10", "--report"], &["reproduce", "percpu-2017", "--report"]];
+    for (args, page) in
+        commands.into_iter().zip(["/proc/no/page.html", "file/page.html", "/proc/no/page.html"])
     {
-        let output = run(program(args).arg("/proc/no/page.html").current_dir(&folder));
+        let output = run(program(args).arg(page).current_dir(&folder));
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()), "{args:?}");
         let said = text(&output.stderr);
         assert!(
-            said.contains("/proc/no/page.html cannot be written") && said.contains("nothing was run"),
+            said.contains(&format!("{page} cannot be written")) && said.contains("nothing was run"),
             "{said}"
         );
     }
