@@ -1,6 +1,6 @@
 //! `freehold compare`: two documents of the same command, before and after, figure by figure.
 
-use crate::record::{Origin, Record, Results, read};
+use crate::record::{Field, Origin, Record, Results, read};
 use std::path::Path;
 
 /// Every figure that both have, with `when` for a parameter; what is exact and differs is said.
@@ -28,7 +28,7 @@ pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
         differ += u64::from(one.metric.is_exact());
         for (when, record) in [("before", one), ("after", other)] {
             let mut record = record.clone();
-            record.key = record.key.param("when", when);
+            record.key = record.key.param(Field::When, when);
             results.records.push(record);
         }
     }

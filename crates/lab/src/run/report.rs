@@ -3,12 +3,15 @@
 use super::{Bucket, EngineRun, Replay, Replayable, Timed};
 use crate::engine::Listed;
 use crate::family::{FLOOR_NOTE, Family};
-use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, count};
+use crate::record::{Counts, Field, Key, Metric, Origin, Results, Series, Stat, count};
 
 /// A workload's key on an engine.
 pub(crate) fn key<F: Replayable>(replay: &Replay<F>, entry: &Listed<F::Facts>) -> Key {
     let workload = &replay.workload;
-    let key = entry.key(&workload.title()).param_if("n", workload.n).param_if("file", workload.file.clone());
+    let key = entry
+        .key(&workload.title())
+        .param_if(Field::N, workload.n)
+        .param_if(Field::File, workload.file.clone());
     F::scene_key(&workload.scene, key)
 }
 

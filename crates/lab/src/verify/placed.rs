@@ -8,7 +8,7 @@
 
 use crate::engine::{Compared, EngineEntry};
 use crate::named::named;
-use crate::record::{Key, Metric, Results, count};
+use crate::record::{Field, Key, Metric, Results, count};
 use crate::workload::{Workload, from_file};
 use freehold::units::{Align, Span};
 use freehold_rivals::maple::ListRanges;
@@ -79,7 +79,7 @@ pub fn placed(name: &str, engines: &[String], results: &mut Results) -> anyhow::
 fn add(key: &Key, title: &str, placed: Placed, results: &mut Results) {
     let key = key.clone().op("placed");
     let mut put = |at: &str, number| {
-        results.of(key.clone().param("where", at)).total(Metric::Count, number);
+        results.of(key.clone().param(Field::Where, at)).total(Metric::Count, number);
     };
     put("same", placed.same);
     let mut others = Vec::new();

@@ -14,7 +14,7 @@ pub mod vma;
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
 use crate::kind::{Kind, Suite};
-use crate::record::{Key, Time, count};
+use crate::record::{Field, Key, Time, count};
 use freehold_trace::kva::Op;
 use std::path::Path;
 
@@ -85,8 +85,8 @@ impl<F: Family> Workload<F> {
 
     /// The key of what is said of it, whoever runs it.
     pub fn key(&self) -> Key {
-        let key = Key::new(F::SUITE.name(), self.title()).param_if("n", self.n);
-        key.param_if("file", self.file.clone())
+        let key = Key::new(F::SUITE.name(), self.title()).param_if(Field::N, self.n);
+        key.param_if(Field::File, self.file.clone())
     }
 
     /// The time that its operations lie on.
