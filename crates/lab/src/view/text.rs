@@ -3,7 +3,7 @@
 
 use super::definition::{Definition, Scope, View};
 use super::findings::{self, findings};
-use super::{Table, histogram, published, table};
+use super::{Table, changes, histogram, published, table};
 use crate::record::{Environment, Results};
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ pub fn screen(definition: &Definition, results: &Results, environment: &Environm
     let mut text = String::new();
     wrap(&mut text, &environment.line(), SCREEN);
     let found = findings(results);
-    for table in findings::tables(&found, FINDINGS) {
+    for table in changes::table(results).into_iter().chain(findings::tables(&found, FINDINGS)) {
         text.push('\n');
         write_table(&mut text, &table, SCREEN);
     }
@@ -44,7 +44,7 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
         wrap(&mut text, &findings::summary(&found), MAIL);
         return text;
     }
-    for table in findings::tables(&found, usize::MAX) {
+    for table in changes::table(results).into_iter().chain(findings::tables(&found, usize::MAX)) {
         text.push('\n');
         write_table(&mut text, &table, MAIL);
     }

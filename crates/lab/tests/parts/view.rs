@@ -362,6 +362,39 @@ fn ranges_are_summed_up_by_what_they_are_for() {
 }
 
 #[test]
+fn a_change_is_worse_or_better_beyond_a_threshold_and_both_spreads() {
+    let mut results = Results::default();
+    let times = |op: &str, when: &str, ns: [f64; 3], results: &mut Results| {
+        let key = Key::new("kva", "churn").op(op).engine("btree").param(Field::When, when);
+        results.of(Key { default: true, ..key }).rounds(Metric::Time, &ns, 3);
+    };
+    for (op, before, after) in [
+        ("slower", [99.0, 100.0, 101.0], [149.0, 150.0, 151.0]),
+        ("faster", [99.0, 100.0, 101.0], [49.0, 50.0, 51.0]),
+        ("within spreads", [90.0, 100.0, 120.0], [119.0, 130.0, 140.0]),
+        ("below the threshold", [99.0, 100.0, 101.0], [102.0, 103.0, 104.0]),
+    ] {
+        times(op, "before", before, &mut results);
+        times(op, "after", after, &mut results);
+    }
+    times("gone", "before", [1.0, 2.0, 3.0], &mut results);
+    let (_, text) = shown("", &results);
+    let lines: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let title = "Of 4 figures 1 are worse and 1 better: by 5 % and more, beyond both spreads";
+    let from = lines.iter().position(|line| line == title).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(
+        lines[from + 1..from + 4],
+        [
+            "workload engine op n figure before after verdict",
+            "churn btree faster time median 100 ns 50.0 ns better, -50 %",
+            "churn btree slower time median 100 ns 150 ns worse, +50 %",
+        ]
+    );
+    assert!(!text.contains("in none of"), "{text}");
+}
+
+#[test]
 fn what_was_measured_once_is_not_judged_and_that_is_said() {
     let mut results = Results::default();
     let time = (Metric::Time, Stat::Median);
