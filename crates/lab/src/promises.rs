@@ -1,7 +1,7 @@
 //! What is promised, in `bench/promises.tsv`: one figure of the run by another, beside the bound. A figure that the run lacks has
 //! no row. A broken promise on what is counted fails the run; one on time is shown with its spread.
 
-use crate::record::{Key, Metric, Record, Results, Select, Stat, fixed};
+use crate::record::{Field, Key, Metric, Record, Results, Select, Stat, fixed};
 use std::str::FromStr;
 use std::sync::LazyLock;
 
@@ -73,7 +73,8 @@ impl FromStr for Promise {
 
 /// A figure, a median time unless other metrics are asked for.
 fn figure(fields: &str) -> Result<Select, String> {
-    let usual = Select::default().and("metric", Metric::Time.name()).and("stat", Stat::Median.name());
+    let usual =
+        Select::default().and(Field::Metric, Metric::Time.name()).and(Field::Stat, Stat::Median.name());
     Ok(usual.with(&fields.parse()?))
 }
 
@@ -109,9 +110,9 @@ pub fn add<'a>(promises: impl Iterator<Item = &'a Promise>, results: &mut Result
         let (is_kept, samples) = (promise.bound.is_kept(ratio), of.samples);
         let mut key = Key::new(&promise.suite, "promise")
             .op(promise.what.as_str())
-            .param("bound", promise.bound.to_string())
-            .param("kept", if is_kept { "yes" } else { "no" });
-        key.params.extend(promise.of.numbers().map(|(name, value)| (name.to_owned(), value.into())));
+            .param(Field::Bound, promise.bound.to_string())
+            .param(Field::Kept, if is_kept { "yes" } else { "no" });
+        key.params.extend(promise.of.numbers().map(|(name, value)| (name, value.into())));
         results.of(key).spread(Metric::Ratio, Stat::Total, ratio, spread, samples);
         if !is_kept && !is_timed {
             let (what, bound) = (&promise.what, promise.bound);

@@ -7,7 +7,7 @@ use crate::adversary::{
 use crate::choices::{Choices, suffered};
 use crate::failure::{unknown, usage};
 use crate::kind::Stressed;
-use crate::record::{Key, Metric, Results, Stat};
+use crate::record::{Field, Key, Metric, Results, Stat};
 use crate::run::instructions::{can_count, totals};
 use crate::{Progress, data_folder, output};
 use anyhow::Context;
@@ -252,10 +252,10 @@ impl Verdict {
         for &(n, value) in &judged.values {
             let key = Key::new(subject.name(), name)
                 .op(op)
-                .param("n", n)
-                .param("part", if op == ANY { format!("strings, {part}") } else { part.to_owned() })
-                .param("bound", judged.bound.name())
-                .param("exponent", format!("{exponent:.2} {sign} {limit:.2}"));
+                .param(Field::N, n)
+                .param(Field::Part, if op == ANY { format!("strings, {part}") } else { part.to_owned() })
+                .param(Field::Bound, judged.bound.name())
+                .param(Field::Exponent, format!("{exponent:.2} {sign} {limit:.2}"));
             results.of(key).put(metric, Stat::Max, value, 1);
         }
     }

@@ -1,6 +1,6 @@
 //! `freehold compare`: two documents of the same command, before and after, figure by figure.
 
-use crate::record::{Origin, Record, Results, read};
+use crate::record::{Field, Origin, Record, Results, read};
 use crate::workload::labelled;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
         differ += u64::from(one.metric.is_exact());
         for (when, record) in [("before", one), ("after", other)] {
             let mut record = record.clone();
-            record.key = one.key.clone().param("when", when);
+            record.key = one.key.clone().param(Field::When, when);
             results.records.push(record);
         }
     }
@@ -46,12 +46,12 @@ pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
 /// Whether two are figures of the same: of one workload, engine and operation. Files are told apart by their content, whatever
 /// they are called; documents that do not tell it are taken at the workload's word.
 fn is_same_figure(one: &Record, other: &Record) -> bool {
-    let content = |record: &Record| record.key.field("content");
+    let content = |record: &Record| record.key.field(Field::Content);
     let other_content = content(one).zip(content(other)).is_some_and(|(one, other)| one != other);
     let bare = |record: &Record| {
         let mut key = record.key.clone();
-        let file = key.params.remove("file").map(|file| file.to_string()).unwrap_or_default();
-        key.params.remove("content");
+        let file = key.params.remove(&Field::File).map(|file| file.to_string()).unwrap_or_default();
+        key.params.remove(&Field::Content);
         // What tells recordings of one name apart within a document.
         key.workload = key.workload.strip_suffix(&labelled("", &file)).unwrap_or(&key.workload).to_owned();
         key

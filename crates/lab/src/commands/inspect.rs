@@ -1,7 +1,7 @@
 //! `freehold inspect`: what is in a trace or vector file, whichever family it is of.
 
 use crate::family::Life;
-use crate::record::{Counts, Metric, Results, Stat};
+use crate::record::{Counts, Field, Metric, Results, Stat};
 use crate::run::{Replayable, add_demand, add_sizes, of_family};
 use crate::workload::Workload;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ fn events<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
     let setup = (setup > 0).then(|| ("live at the start, placed where they were".to_owned(), setup));
     let skipped = workload.skipped.iter().map(|(kind, number)| (format!("{kind} (not replayed)"), *number));
     for (event, number) in kinds.chain(setup).chain(skipped) {
-        let mut figures = results.of(workload.key().param("event", event));
+        let mut figures = results.of(workload.key().param(Field::Event, event));
         figures.total(Metric::Count, number);
         figures.some(Metric::Rate, Stat::Total, seconds.map(|seconds| number as f64 / seconds));
     }
@@ -78,7 +78,8 @@ fn lives<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
     let mut lifetimes: Counts =
         ended.iter().filter_map(|&(from, until)| at(until)?.checked_sub(at(from)?)).collect();
     let in_time = workload.at_ns.is_some();
-    let key = workload.key().op("lifetime").param("in", if in_time { "nanoseconds" } else { "operations" });
+    let key =
+        workload.key().op("lifetime").param(Field::In, if in_time { "nanoseconds" } else { "operations" });
     for (stat, per_mille) in [(Stat::Min, 10), (Stat::Median, 500), (Stat::P99, 990), (Stat::Max, 1000)] {
         let value = lifetimes.percentile(per_mille) as f64;
         let metric = if in_time { Metric::Time } else { Metric::Lifetime };
@@ -90,10 +91,13 @@ fn lives<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
         .enumerate()
         .filter_map(|(number, points)| Some((number * stretch + points.len() - 1, *points.last()?)));
     for (op, (objects, bytes)) in points {
-        let key = workload.key().op("live set").param("operation", op as u64 + 1);
+        let key = workload.key().op("live set").param(Field::Operation, op as u64 + 1);
         let second =
             workload.at_ns.as_ref().and_then(|at| at.get(op)).map(|&ns| format!("{:.1}", ns as f64 / 1e9));
-        results.of(key.param_if("second", second)).total(Metric::Live, objects).total(Metric::Bytes, bytes);
+        results
+            .of(key.param_if(Field::Second, second))
+            .total(Metric::Live, objects)
+            .total(Metric::Bytes, bytes);
     }
     if let Some(&(objects, bytes)) = live.iter().max() {
         results.of(workload.key().op("peak")).total(Metric::Live, objects).total(Metric::Bytes, bytes);

@@ -8,7 +8,7 @@ use crate::engine::maple::{EngineEntry as MapEntry, find_maps};
 use crate::engine::{Facts, Listed};
 use crate::failure::{Failure, usage};
 use crate::family::Family;
-use crate::record::{Metric, Results, Stat};
+use crate::record::{Field, Metric, Results, Stat};
 use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND, can_count, totals};
 use crate::run::maple::{operations, run_counted};
 use crate::run::{Replayable, key, measure, of_family, tell};
@@ -101,7 +101,7 @@ pub fn of_maps(
                 let arguments = [UNDER_CALLGRIND, &of_maps, "--n", &n_of, entry.engine];
                 let totals = totals(&arguments, operations.len())?;
                 for (&(op, operations), total) in operations.iter().zip(totals) {
-                    let key = entry.key(name).op(op).param("n", n);
+                    let key = entry.key(name).op(op).param(Field::N, n);
                     let mean = total as f64 / operations.max(1) as f64;
                     results.of(key).put(Metric::Instructions, Stat::Mean, mean, operations);
                 }

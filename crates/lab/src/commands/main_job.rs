@@ -9,7 +9,7 @@ use super::replay::{self, ROUNDS};
 use crate::engine::EngineEntry;
 use crate::family::{Family, Kva};
 use crate::kind::Subject;
-use crate::record::{Metric, Results};
+use crate::record::{Field, Metric, Results};
 use crate::run::{Options, measure};
 use crate::study::{maple_2025, percpu_2017};
 use crate::workload::churn;
@@ -55,7 +55,7 @@ fn growth(engines: &[EngineEntry], results: &mut Results, progress: &mut Progres
             engines.iter().filter(|entry| n <= LINEAR_LIMIT || !entry.linear).copied().collect();
         let churned = measure(churn(n, PAIRS, 100_000 + n)?, &in_time, 0, &mut |what| progress.tick(what))?;
         for run in &churned.runs {
-            let key = run.entry.key("growth of churn").op("alloc").param("n", n);
+            let key = run.entry.key("growth of churn").op("alloc").param(Field::N, n);
             results.of(key).counts(Metric::Work, &mut run.counted.work_of(&churned.workload.ops, 0));
         }
     }

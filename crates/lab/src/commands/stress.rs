@@ -10,7 +10,7 @@ use crate::engine::{Facts, Listed};
 use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
 use crate::kind::Stressed;
-use crate::record::{Metric, Results, Stat, count, fixed};
+use crate::record::{Field, Metric, Results, Stat, count, fixed};
 use crate::run::stress::{CaseRun, Mode, Options, SIZE, Stress, cases_of, stress};
 use crate::workload::check_memory;
 use crate::workload::suite::{MOST_N, Suited};
@@ -120,7 +120,7 @@ pub fn add<F: Suited>(
 }
 
 fn figures<F: Suited>(results: &mut Results, plan: &Stress<F>, run: &mut CaseRun<F>) {
-    let key = F::scene_key(&plan.scene, run.entry.key(run.info.name)).param_if("n", run.n);
+    let key = F::scene_key(&plan.scene, run.entry.key(run.info.name)).param_if(Field::N, run.n);
     let mut whole = results.of(key.clone().op("loop"));
     whole.rounds(Metric::Time, &run.medians_ns, run.done.loops);
     if run.entry.is_floor() {

@@ -1,7 +1,7 @@
 //! `freehold verify`: recorded answers against the engines that should give them.
 
 use crate::Progress;
-use crate::record::{Key, Metric, Results, count};
+use crate::record::{Field, Key, Metric, Results, count};
 use crate::verify::{FileChecks, suite_of, verify_file};
 use crate::workload::shown;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub fn run(files: &[PathBuf], progress: &mut Progress) -> Results {
             }
             Err(error) => {
                 results.note(format!("FAILED {error}"));
-                let key = Key::new(suite_of(file).unwrap_or_default(), "").param("file", name);
+                let key = Key::new(suite_of(file).unwrap_or_default(), "").param(Field::File, name);
                 results.of(key).total(Metric::Checked, 0);
                 results.failed = true;
                 unread += 1;
@@ -55,9 +55,9 @@ fn add(results: &mut Results, checks: &FileChecks) {
     let file = shown(&checks.file);
     for check in &checks.checks {
         let (what, engine) = (&check.what, check.engine);
-        let key = Key::new(checks.suite, what.clone()).engine(engine).param("file", file.clone());
-        let key = key.param("content", checks.content.clone());
-        let key = key.param_if("placement", check.placement);
+        let key = Key::new(checks.suite, what.clone()).engine(engine).param(Field::File, file.clone());
+        let key = key.param(Field::Content, checks.content.clone());
+        let key = key.param_if(Field::Placement, check.placement);
         results.of(key).total(Metric::Checked, check.operations).total(Metric::Mismatches, check.mismatches);
         if let Some(first) = &check.first {
             let (line, expected, got) = (first.line, &first.expected, &first.got);

@@ -5,7 +5,7 @@ use crate::Progress;
 use crate::engine::{Compared, EngineEntry};
 use crate::failure::Failure;
 use crate::family::Kva;
-use crate::record::{Metric, Results, Stat};
+use crate::record::{Field, Metric, Results, Stat};
 use crate::run::bench::{Budget, bench};
 use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND};
 use crate::workload::bench::{BenchWorkload, cases};
@@ -63,7 +63,7 @@ pub fn run(workloads: &[String], progress: &mut Progress) -> anyhow::Result<Resu
             let each: Vec<f64> = pairs.iter().flat_map(|line| &line.ns).map(|ns| ns / 2.0).collect();
             let mut work = run.work[0].clone();
             work.extend(&run.work[1]);
-            let mut figures = results.of(run.entry.key(name).op("loop").param_if("n", workload.n));
+            let mut figures = results.of(run.entry.key(name).op("loop").param_if(Field::N, workload.n));
             figures.rounds(Metric::Time, &each, (run.round * each.len()) as u64).put(
                 Metric::Work,
                 Stat::Mean,

@@ -10,7 +10,7 @@ use super::pools::pool::whole;
 use super::{Who, add_counts, end};
 use crate::Progress;
 use crate::failure::Failure;
-use crate::record::{Results, count};
+use crate::record::{Field, Results, count};
 use crate::run::stress::{Options, SIZE, cases_of};
 use crate::workload::SplitMix;
 use crate::workload::suite::{Case, CaseInfo, Params, Phase, Refusal};
@@ -139,7 +139,7 @@ pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::R
             ("refused", done.refused),
         ];
         let counts = if found.is_ok() { &counts[..] } else { &[] };
-        let key = who.key("kva", "all CPUs", "").param("threads", threads);
+        let key = who.key("kva", "all CPUs", "").param(Field::Threads, threads);
         add_counts(&mut results, &key, counts, ("checked", found.is_err().into()));
     }
     let operations = count(operations);

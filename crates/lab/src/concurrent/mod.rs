@@ -31,7 +31,7 @@ pub use readers::READERS;
 use crate::Progress;
 use crate::failure::{Failure, unknown};
 use crate::promises;
-use crate::record::{Key, Metric, Results};
+use crate::record::{Field, Key, Metric, Results};
 pub use crate::run::Options;
 use crate::workload::suite::find_cases;
 use std::ops::RangeInclusive;
@@ -92,7 +92,8 @@ impl Who {
 
     /// The key of a figure of its.
     fn key(&self, suite: &str, workload: &str, op: &str) -> Key {
-        let key = Key::new(suite, workload).op(op).engine(self.engine).param_if("placement", self.variant);
+        let key =
+            Key::new(suite, workload).op(op).engine(self.engine).param_if(Field::Placement, self.variant);
         Key { default: self.default, ours: self.ours, ..key }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::failure::{Failure, unknown};
 use crate::kind::Suite;
-use crate::record::{Key, Origin};
+use crate::record::{Field, Key, Origin};
 use std::fmt::Debug;
 use std::ops::Deref;
 
@@ -160,7 +160,7 @@ impl<T: Facts> Listed<T> {
             default,
             ours: self.ours && !default,
             linux: self.linux,
-            ..key.param_if("placement", self.placement)
+            ..key.param_if(Field::Placement, self.placement)
         }
     }
 

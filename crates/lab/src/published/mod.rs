@@ -7,7 +7,7 @@ mod beside;
 
 pub use beside::{Beside, Reproduced, conclude};
 
-use crate::record::{Metric, Origin, Record, Select, Stat};
+use crate::record::{Field, Metric, Origin, Record, Select, Stat};
 use std::str::FromStr;
 use std::sync::LazyLock;
 
@@ -178,7 +178,7 @@ impl Source {
         for histogram in &self.histogram {
             let of = histogram.of.key(&self.suite, &histogram.engine);
             records.extend(histogram.counts.iter().map(|&[value, count]| {
-                record(of.clone().param("n", value), Metric::Requests, Stat::Total, count as f64)
+                record(of.clone().param(Field::N, value), Metric::Requests, Stat::Total, count as f64)
             }));
         }
         records

@@ -7,6 +7,7 @@
 
 mod counts;
 mod environment;
+mod field;
 mod grid;
 mod metric;
 mod number;
@@ -17,6 +18,7 @@ mod time;
 
 pub use counts::Counts;
 pub use environment::{Environment, told_bytes};
+pub use field::Field;
 pub use grid::{Grid, ROWS};
 pub use metric::{Metric, Stat, Unit};
 pub use number::{count, figure, figure_like, fixed, nanoseconds};
@@ -79,7 +81,7 @@ pub struct Key {
     pub op: String,
     /// Everything else, by its name in JSON.
     #[serde(flatten)]
-    pub params: BTreeMap<String, Value>,
+    pub params: BTreeMap<Field, Value>,
     /// Whether the engine is the one that users get.
     #[serde(skip_serializing_if = "Not::not")]
     pub default: bool,
@@ -110,34 +112,34 @@ impl Key {
     }
 
     /// The same with one more parameter.
-    pub fn param(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.params.insert(name.to_owned(), value.into());
+    pub fn param(mut self, field: Field, value: impl Into<Value>) -> Self {
+        self.params.insert(field, value.into());
         self
     }
 
     /// The same with a parameter, if there is one.
-    pub fn param_if(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+    pub fn param_if(self, field: Field, value: Option<impl Into<Value>>) -> Self {
         match value {
-            Some(value) => self.param(name, value),
+            Some(value) => self.param(field, value),
             None => self,
         }
     }
 
-    /// A field by its name; `None` where it does not apply. `engine` has its placement with it.
-    pub fn field(&self, name: &str) -> Option<String> {
-        let text = match name {
-            "suite" => self.suite.clone(),
-            "workload" => self.workload.clone(),
-            "op" => self.op.clone(),
-            "engine" => self.label(),
-            other => return self.params.get(other).map(Value::to_string),
+    /// A field; `None` where it does not apply. The engine has its placement with it.
+    pub fn field(&self, field: Field) -> Option<String> {
+        let text = match field {
+            Field::Suite => self.suite.clone(),
+            Field::Workload => self.workload.clone(),
+            Field::Op => self.op.clone(),
+            Field::Engine => self.label(),
+            other => return self.params.get(&other).map(Value::to_string),
         };
         Some(text).filter(|text| !text.is_empty())
     }
 
     /// The engine with its placement, as users write it.
     pub fn label(&self) -> String {
-        match self.params.get("placement") {
+        match self.params.get(&Field::Placement) {
             Some(placement) => format!("{}:{placement}", self.engine),
             None => self.engine.clone(),
         }
@@ -147,7 +149,7 @@ impl Key {
     pub fn compares(&self, other: &Self) -> bool {
         let others = |key: &Self| {
             let mut params = key.params.clone();
-            params.remove("placement");
+            params.remove(&Field::Placement);
             params
         };
         (&self.suite, &self.workload, &self.op) == (&other.suite, &other.workload, &other.op)
@@ -211,13 +213,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// A field by its name, those of the key among them.
-    pub fn field(&self, name: &str) -> Option<String> {
-        match name {
-            "metric" => Some(self.metric.name().to_owned()),
-            "stat" => Some(self.stat.name().to_owned()),
-            "origin" => Some(self.origin.name().to_owned()),
-            "source" => match &self.origin {
+    /// A field, those of the key among them.
+    pub fn field(&self, field: Field) -> Option<String> {
+        match field {
+            Field::Metric => Some(self.metric.name().to_owned()),
+            Field::Stat => Some(self.stat.name().to_owned()),
+            Field::Origin => Some(self.origin.name().to_owned()),
+            Field::Source => match &self.origin {
                 Origin::Published(source) => Some(source.clone()),
                 _ => None,
             },

@@ -1,6 +1,6 @@
 //! Which records a view is about.
 
-use super::{Key, Record, Value};
+use super::{Field, Key, Record, Value};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
@@ -45,7 +45,7 @@ impl Wanted {
 
 /// Fields with what they may be: a value, a list of them, `""` where the field must not apply.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Select(BTreeMap<String, Wanted>);
+pub struct Select(BTreeMap<Field, Wanted>);
 
 impl Select {
     /// The same, and what another asks for instead or besides.
@@ -55,23 +55,23 @@ impl Select {
     }
 
     /// The same, and this field is that.
-    pub fn and(mut self, field: &str, value: &str) -> Self {
-        self.0.insert(field.to_owned(), Wanted::Text(value.to_owned()));
+    pub fn and(mut self, field: Field, value: &str) -> Self {
+        self.0.insert(field, Wanted::Text(value.to_owned()));
         self
     }
 
     /// The key that has these fields; a list, which stands for several values, is not in it.
     pub fn key(&self, suite: &str, engine: &str) -> Key {
         let mut key = Key::new(suite, "").engine(engine);
-        for (field, wanted) in &self.0 {
+        for (&field, wanted) in &self.0 {
             let value = match wanted {
                 Wanted::Number(number) => Value::Number(*number),
                 Wanted::Text(text) => Value::Text(text.clone()),
                 Wanted::Any(_) => continue,
             };
-            key = match field.as_str() {
-                "workload" => Key { workload: value.to_string(), ..key },
-                "op" => key.op(value.to_string()),
+            key = match field {
+                Field::Workload => Key { workload: value.to_string(), ..key },
+                Field::Op => key.op(value.to_string()),
                 _ => key.param(field, value),
             };
         }
@@ -85,9 +85,9 @@ impl Select {
     }
 
     /// The fields that are numbers.
-    pub fn numbers(&self) -> impl Iterator<Item = (&str, u64)> {
+    pub fn numbers(&self) -> impl Iterator<Item = (Field, u64)> {
         self.0.iter().filter_map(|(field, wanted)| match wanted {
-            Wanted::Number(number) => Some((field.as_str(), *number)),
+            Wanted::Number(number) => Some((*field, *number)),
             _ => None,
         })
     }
@@ -98,13 +98,13 @@ impl Select {
     }
 
     /// Whether the field is asked for.
-    pub fn asks(&self, field: &str) -> bool {
-        self.0.contains_key(field)
+    pub fn asks(&self, field: Field) -> bool {
+        self.0.contains_key(&field)
     }
 
     /// Whether the record is one of them.
     pub fn takes(&self, record: &Record) -> bool {
-        self.0.iter().all(|(name, wanted)| wanted.is(&record.field(name).unwrap_or_default()))
+        self.0.iter().all(|(field, wanted)| wanted.is(&record.field(*field).unwrap_or_default()))
     }
 }
 
@@ -117,9 +117,10 @@ impl FromStr for Select {
             |value: &str| value.parse().map_or_else(|_| Wanted::Text(value.to_owned()), Wanted::Number);
         let field = |field: &str| {
             let (name, values) = field.split_once('=').ok_or_else(|| format!("no value: {field:?}"))?;
+            let field = Field::named(name).ok_or_else(|| format!("no field {name:?}"))?;
             let mut all: Vec<Wanted> = values.split('|').map(value).collect();
             let wanted = if all.len() == 1 { all.pop() } else { None }.unwrap_or(Wanted::Any(all));
-            Ok((name.to_owned(), wanted))
+            Ok((field, wanted))
         };
         text.split(';').filter(|field| !field.is_empty()).map(field).collect::<Result<_, _>>().map(Self)
     }
@@ -127,14 +128,14 @@ impl FromStr for Select {
 
 impl Display for Select {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().enumerate().try_for_each(|(at, (name, wanted))| {
-            write!(f, "{}{name}={wanted}", if at > 0 { ";" } else { "" })
+        self.0.iter().enumerate().try_for_each(|(at, (field, wanted))| {
+            write!(f, "{}{}={wanted}", if at > 0 { ";" } else { "" }, field.name())
         })
     }
 }
 
 /// The records by the values of some fields, in the order in which they come first.
-pub fn parts<'a>(records: &[&'a Record], fields: &[String]) -> Vec<(Vec<String>, Vec<&'a Record>)> {
+pub fn parts<'a>(records: &[&'a Record], fields: &[Field]) -> Vec<(Vec<String>, Vec<&'a Record>)> {
     let mut parts: Vec<(Vec<String>, Vec<&Record>)> = Vec::new();
     for &record in records {
         let values = values(record, fields);
@@ -147,13 +148,13 @@ pub fn parts<'a>(records: &[&'a Record], fields: &[String]) -> Vec<(Vec<String>,
 }
 
 /// These values alone.
-pub fn groups(records: &[&Record], fields: &[String]) -> Vec<Vec<String>> {
+pub fn groups(records: &[&Record], fields: &[Field]) -> Vec<Vec<String>> {
     parts(records, fields).into_iter().map(|(values, _)| values).collect()
 }
 
 /// The values of these fields; nothing of one that does not apply.
-pub fn values(record: &Record, fields: &[String]) -> Vec<String> {
-    fields.iter().map(|field| record.field(field).unwrap_or_default()).collect()
+pub fn values(record: &Record, fields: &[Field]) -> Vec<String> {
+    fields.iter().map(|&field| record.field(field).unwrap_or_default()).collect()
 }
 
 /// The record with the largest figure: the worst of what is not told apart.

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::family::{Family, Life};
-use crate::record::{Counts, Metric, Results, Stat, nanoseconds};
+use crate::record::{Counts, Field, Metric, Results, Stat, nanoseconds};
 use crate::workload::Workload;
 use std::collections::BTreeMap;
 
@@ -126,7 +126,9 @@ pub(crate) fn add_demand<F: Family>(workload: &Workload<F>, results: &mut Result
             .put(Metric::RunLength, Stat::Median, demand.middle_run() as f64, 1)
             .put(Metric::RunLength, Stat::Max, demand.longest_run() as f64, 1);
         for (window, most) in WINDOWS_NS.into_iter().zip(demand.busiest).filter(|_| demand.rate().is_some()) {
-            results.of(key.clone().param("window", nanoseconds(window as f64))).total(Metric::Busiest, most);
+            results
+                .of(key.clone().param(Field::Window, nanoseconds(window as f64)))
+                .total(Metric::Busiest, most);
         }
     }
     demand
@@ -142,7 +144,7 @@ pub(crate) fn add_sizes<F: Family>(workload: &Workload<F>, results: &mut Results
     }
     for (log2, [count, bytes]) in classes {
         results
-            .of(workload.key().op("sizes").param("size", 1u64 << log2))
+            .of(workload.key().op("sizes").param(Field::Size, 1u64 << log2))
             .total(Metric::Count, count)
             .put(Metric::Share, Stat::Total, demand.share(count), count)
             .total(Metric::Bytes, bytes);

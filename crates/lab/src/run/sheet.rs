@@ -1,7 +1,7 @@
 //! The times of what a round is made of, operation by operation and round by round: one way to add them up, whatever is
 //! measured.
 
-use crate::record::{Key, Metric, Results};
+use crate::record::{Field, Key, Metric, Results};
 use std::time::Duration;
 
 /// What is timed: the operation, and the order in which its objects come, if there are several.
@@ -63,7 +63,7 @@ impl Sheet {
     /// Adds all of it.
     pub fn record(&self, results: &mut Results, key: &Key) {
         for Line { timed: (op, order), ns, operations, .. } in &self.lines {
-            let key = key.clone().op(*op).param_if("order", *order);
+            let key = key.clone().op(*op).param_if(Field::Order, *order);
             results.of(key).rounds(Metric::Time, ns, *operations);
         }
     }

@@ -9,7 +9,7 @@ use crate::engine::percpu::{EngineEntry, FLOOR};
 use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::published;
-use crate::record::{Metric, Origin, Results, Stat, count};
+use crate::record::{Field, Metric, Origin, Results, Stat, count};
 use crate::run::describe;
 use crate::run::percpu::{Bench, Job, Watched, watch};
 use crate::workload::percpu::{
@@ -194,7 +194,7 @@ fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
         let job = Job { rounds: 1, ..scale.job("aligned", Work::Fill(ALIGNED), &each) };
         for bench in job.run(&entries, tick)? {
             job.record(&bench, results);
-            let key = bench.entry.key("aligned").param("n", objects).op("alloc all");
+            let key = bench.entry.key("aligned").param(Field::N, objects).op("alloc all");
             let all_ns = bench.sheet.median(("alloc", None)) * f64::from(objects);
             results.of(key).put(Metric::Time, Stat::Total, all_ns, objects.into());
             last.insert(bench.entry.engine, bench);
@@ -212,7 +212,7 @@ fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
                 continue;
             }
             results
-                .of(bench.entry.key("aligned").param("n", MILLION).op(op))
+                .of(bench.entry.key("aligned").param(Field::N, MILLION).op(op))
                 .origin(Origin::Extrapolated(bench.objects.into()))
                 .put(Metric::Time, Stat::Total, ns, u64::from(MILLION));
         }
@@ -273,7 +273,7 @@ pub fn hints(workload: &str, watched: &Watched, results: &mut Results) {
         sum += known;
         worst_bytes = worst_bytes.max(chunk.longest_bytes.abs_diff(chunk.hint_bytes));
     }
-    let key = watched.entry.key(workload).op("hint").param("unit_bytes", watched.unit_bytes);
+    let key = watched.entry.key(workload).op("hint").param(Field::UnitBytes, watched.unit_bytes);
     results
         .of(key)
         .total(Metric::Hints, hints)

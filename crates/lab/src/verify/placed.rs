@@ -9,7 +9,7 @@
 use crate::engine::{Compared, EngineEntry};
 use crate::kind::{Kind, Suite};
 use crate::named::named;
-use crate::record::{Key, Metric, Results, count};
+use crate::record::{Field, Key, Metric, Results, count};
 use crate::workload::{CHURN_PREFIX, Workload, from_file};
 use freehold::units::{Align, Span};
 use freehold_rivals::maple::ListRanges;
@@ -87,7 +87,7 @@ pub fn placed(
 fn add(key: &Key, title: &str, placed: Placed, results: &mut Results) {
     let key = key.clone().op("placed");
     let mut put = |at: &str, number| {
-        results.of(key.clone().param("where", at)).total(Metric::Count, number);
+        results.of(key.clone().param(Field::Where, at)).total(Metric::Count, number);
     };
     put("same", placed.same);
     let mut others = Vec::new();

@@ -44,9 +44,9 @@ pub(super) fn render(view: &BarsView, scope: &Scope, palette: &Palette) -> Strin
     let mut body = format!("<p class=\"scale\">{}, logarithmic</p>", html(&view.scale));
     for (names, of_group) in parts(&records, &view.groups) {
         let name: Vec<String> =
-            view.groups.iter().zip(&names).map(|(field, value)| shown(field, value)).collect();
+            view.groups.iter().zip(&names).map(|(field, value)| shown(*field, value)).collect();
         let _ = write!(body, "<div class=\"group\"><h5>{}</h5>", html(&name.join(" ")));
-        for (name, same) in parts(&of_group, std::slice::from_ref(&view.bar)) {
+        for (name, same) in parts(&of_group, &[view.bar]) {
             if let Some(record) = largest(&same) {
                 body.push_str(&rod(&name.concat(), record, scale, palette));
             }

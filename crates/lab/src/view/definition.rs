@@ -1,7 +1,7 @@
 //! What is shown, as data: sections with their words and views, read from TOML.
 
 use super::words::{capital, is_recording, recorded, shown};
-use crate::record::{Metric, Record, Results, Select, Stat, groups};
+use crate::record::{Field, Metric, Record, Results, Select, Stat, groups};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(super) struct Section {
     /// What it is about, a paragraph each; one that names a fact which there is not is left out.
     pub(super) about: Vec<String>,
     /// There is a section for each value of this field.
-    pub(super) each: Option<String>,
+    pub(super) each: Option<Field>,
     /// Of these records; without `each` the section is left out where there are none.
     pub(super) of: Select,
     /// Figures to remember.
@@ -77,11 +77,11 @@ pub(super) struct TableView {
     pub(super) title: String,
     pub(super) of: Select,
     /// There is a table for each value of these fields.
-    pub(super) each: Vec<String>,
+    pub(super) each: Vec<Field>,
     /// What names a row.
-    pub(super) rows: Vec<String>,
+    pub(super) rows: Vec<Field>,
     /// What names a column; none if the cells alone do.
-    pub(super) columns: Vec<String>,
+    pub(super) columns: Vec<Field>,
     pub(super) cells: Vec<Cell>,
     /// With the ratio to the default engine, or to the first.
     pub(super) ratio: bool,
@@ -138,14 +138,14 @@ pub(super) struct BarsView {
     pub(super) of: Select,
     pub(super) cell: Cell,
     /// What names a group.
-    pub(super) groups: Vec<String>,
+    pub(super) groups: Vec<Field>,
     /// What names a bar.
     #[serde(default = "engine")]
-    pub(super) bar: String,
+    pub(super) bar: Field,
 }
 
-fn engine() -> String {
-    "engine".to_owned()
+fn engine() -> Field {
+    Field::Engine
 }
 
 /// A picture by its name, and its words.
@@ -235,10 +235,10 @@ pub(super) struct PlotView {
     pub(super) of: Select,
     /// The field along x, of records.
     #[serde(default)]
-    pub(super) at: String,
+    pub(super) at: Option<Field>,
     /// The field that names a line, of records.
     #[serde(default = "engine")]
-    pub(super) line: String,
+    pub(super) line: Field,
     pub(super) x: AxisView,
     pub(super) y: AxisView,
     /// What is drawn of each line; a series without it has one.
@@ -274,9 +274,9 @@ pub(super) struct HistogramView {
     pub(super) unit: String,
     pub(super) of: Select,
     /// The field with the value.
-    pub(super) value: String,
+    pub(super) value: Field,
     /// What names a histogram.
-    pub(super) columns: Vec<String>,
+    pub(super) columns: Vec<Field>,
     pub(super) cell: Cell,
     /// How it is written in text.
     pub(super) form: Form,
@@ -290,20 +290,20 @@ pub(super) struct HistogramView {
 pub(super) struct Scope<'a> {
     pub(super) results: &'a Results,
     /// The field and value of the section.
-    pub(super) each: Option<(String, String)>,
+    pub(super) each: Option<(Field, String)>,
 }
 
 impl<'a> Scope<'a> {
     /// The records within the scope that are taken, of these figures if there are any.
     pub(super) fn records(&self, of: &Select, cells: &[Cell]) -> Vec<&'a Record> {
-        let scoped = self.each.as_ref().filter(|(field, _)| !of.asks(field));
+        let scoped = self.each.as_ref().filter(|(field, _)| !of.asks(*field));
         let of = match scoped {
-            Some((field, value)) => &of.clone().and(field, value),
+            Some((field, value)) => &of.clone().and(*field, value),
             None => of,
         };
         // Of thousands of workloads most records are of others: the rest of their fields is not looked at.
         let may_be = |record: &&Record| {
-            scoped.is_none_or(|(field, value)| field != "workload" || record.key.workload == *value)
+            scoped.is_none_or(|(field, value)| *field != Field::Workload || record.key.workload == *value)
         };
         let is_cell = |record: &&Record| cells.is_empty() || cells.iter().any(|cell| cell.is_of(record));
         let records = self.results.records.iter().filter(may_be);
@@ -329,7 +329,7 @@ impl<'a> Scope<'a> {
         while let Some((before, after)) = rest.split_once('{') {
             let (name, behind) = after.split_once('}')?;
             let scoped = self.each.as_ref().and_then(|(field, value)| match name {
-                _ if field == name => Some(shown(field, value)),
+                _ if field.name() == name => Some(shown(*field, value)),
                 "recording" => recorded(value).map(|_| value.clone()),
                 _ => facts.get(&format!("{name}:{value}")).cloned(),
             });
@@ -361,14 +361,14 @@ impl Definition {
         let mut all = Vec::new();
         for section in &self.section {
             let records = Scope { results, each: None }.records(&section.of, &[]);
-            let Some(field) = &section.each else {
+            let Some(field) = section.each else {
                 all.extend((!records.is_empty()).then_some((section, Scope { results, each: None })));
                 continue;
             };
             let of_field =
                 records.into_iter().filter(|record| record.field(field).is_some()).collect::<Vec<_>>();
-            for value in groups(&of_field, std::slice::from_ref(field)) {
-                all.push((section, Scope { results, each: Some((field.clone(), value.concat())) }));
+            for value in groups(&of_field, &[field]) {
+                all.push((section, Scope { results, each: Some((field, value.concat())) }));
             }
         }
         all

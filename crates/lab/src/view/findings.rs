@@ -10,13 +10,13 @@ use super::escape::html;
 use super::palette::Palette;
 use super::words::{capital, recorded, shown};
 use crate::named::named;
-use crate::record::{Metric, Origin, Record, Results, Stat, figure, fixed};
+use crate::record::{Field, Metric, Origin, Record, Results, Stat, figure, fixed};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Parameters that tell one finding from another, beside the number of objects.
-const TOLD: [&str; 3] = ["size", "order", "way"];
+const TOLD: [Field; 3] = [Field::Size, Field::Order, Field::Way];
 
 named! {
     /// How the default engine's figure compares.
@@ -103,6 +103,8 @@ pub fn findings(results: &Results) -> Vec<Finding> {
             && MEASURES.iter().any(|(measure, _)| measure.contains(&(record.metric, record.stat)))
             && matches!(record.origin, Origin::Measured | Origin::Estimated)
             && record.value > 0.0
+            // What is set side by side with itself is another view's.
+            && record.field(Field::When).is_none()
     };
     let records: Vec<&Record> = results.records.iter().filter(judged).collect();
     // Where there is a loop over everything, medians of its parts are single operations, as coarse as the clock.
@@ -149,11 +151,11 @@ fn verdict(ours: &Record, theirs: &Record) -> Verdict {
 
 fn finding(at: usize, ours: &Record, best: &Record) -> Finding {
     let params: Vec<String> =
-        TOLD.iter().filter_map(|name| ours.key.field(name).map(|of| shown(name, &of))).collect();
+        TOLD.iter().filter_map(|&field| ours.key.field(field).map(|of| shown(field, &of))).collect();
     let op = Some(ours.key.op.clone()).filter(|op| !op.is_empty() && op != "loop");
-    let workload = shown("workload", &ours.key.workload);
+    let workload = shown(Field::Workload, &ours.key.workload);
     let group = [workload].into_iter().chain(op).chain(params).collect::<Vec<_>>().join(", ");
-    let n = ours.key.field("n").map(|n| shown("n", &n)).filter(|n| !group.contains(n));
+    let n = ours.key.field(Field::N).map(|n| shown(Field::N, &n)).filter(|n| !group.contains(n));
     let n = n.map_or_else(String::new, |n| format!(", n {n}"));
     Finding {
         verdict: verdict(ours, best),
@@ -199,7 +201,7 @@ fn not_judged(findings: &[Finding]) -> Option<String> {
     let these: Vec<&Finding> =
         findings.iter().filter(|finding| finding.verdict == Verdict::NotJudged).collect();
     let mut workloads: Vec<String> =
-        these.iter().map(|finding| shown("workload", &finding.workload)).collect();
+        these.iter().map(|finding| shown(Field::Workload, &finding.workload)).collect();
     let mut known = HashSet::new();
     workloads.retain(|workload| known.insert(workload.clone()));
     let (count, workloads) = (these.len(), workloads.join(", "));
@@ -221,7 +223,7 @@ pub(super) fn heads(findings: &[Finding]) -> Option<Table> {
             // Of several operations the first, which is looked at most.
             findings.iter().filter(is).min_by_key(|finding| finding.at)
         };
-        let name = capital(&shown("workload", workload));
+        let name = capital(&shown(Field::Workload, workload));
         let ours = |at: usize| {
             let finding = of(true, at).or_else(|| of(false, at));
             finding.map_or_else(|| "-".to_owned(), |finding| figure(finding.metric.unit(), finding.ours))

@@ -38,7 +38,7 @@ fn columns(view: &HistogramView, scope: &Scope) -> Vec<Column> {
     let records = scope.records(&view.of, std::slice::from_ref(&view.cell));
     let column = |(at, (names, same)): (usize, (Vec<String>, Vec<&Record>))| {
         let value = |record: &&Record| {
-            let value = record.field(&view.value)?.parse().ok().filter(|&value| value > 0)?;
+            let value = record.field(view.value)?.parse().ok().filter(|&value| value > 0)?;
             Some((value, record.value as u64))
         };
         // Of several for one value the first stands.

@@ -8,6 +8,7 @@
 //! ```
 
 mod bars;
+mod changes;
 mod definition;
 mod escape;
 mod findings;

@@ -91,7 +91,7 @@ fn of_series(id: &str, scope: &Scope) -> Lines {
 /// Lines of the records of a view.
 fn of_records(view: &PlotView, scope: &Scope) -> Lines {
     let records = scope.records(&view.of, &[]);
-    let x = |record: &Record| record.field(&view.at).and_then(|at| at.parse::<u64>().ok());
+    let x = |record: &Record| view.at.and_then(|at| record.field(at)).and_then(|at| at.parse::<u64>().ok());
     let at: BTreeSet<u64> = records.iter().filter_map(|record| x(record)).collect();
     let line = |(name, of_line): (Vec<String>, Vec<&Record>)| {
         let value = |measure: &MeasureView, at: u64| {
@@ -102,7 +102,7 @@ fn of_records(view: &PlotView, scope: &Scope) -> Lines {
         let of_measure = |measure| at.iter().map(|&at| value(measure, at)).collect();
         Line { name: name.concat(), number: 0, values: view.measure.iter().map(of_measure).collect() }
     };
-    let lines = parts(&records, std::slice::from_ref(&view.line)).into_iter().map(line);
+    let lines = parts(&records, &[view.line]).into_iter().map(line);
     // Whose records have none of the figures has no line.
     let lines = lines.filter(|line| line.values.iter().flatten().any(Option::is_some)).collect();
     (lines, at.iter().map(|&at| at as f64).collect(), Vec::new())

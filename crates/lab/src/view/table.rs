@@ -36,7 +36,8 @@ impl Table {
 /// The tables of a view; none where there are no records.
 pub(super) fn tables(view: &TableView, scope: &Scope) -> Vec<Table> {
     let table = |(each, records): (Vec<String>, Vec<&Record>)| {
-        let names = view.each.iter().zip(&each).map(|(field, value)| (field.clone(), shown(field, value)));
+        let names =
+            view.each.iter().zip(&each).map(|(field, value)| (field.name().to_owned(), shown(*field, value)));
         let title = scope.fill(&view.title, &names.collect()).unwrap_or_else(|| view.title.clone());
         one(view, &records, title)
     };
@@ -44,7 +45,7 @@ pub(super) fn tables(view: &TableView, scope: &Scope) -> Vec<Table> {
 }
 
 fn one(view: &TableView, records: &[&Record], title: String) -> Table {
-    let mut header: Vec<String> = view.rows.iter().map(|field| field.replace('_', " ")).collect();
+    let mut header: Vec<String> = view.rows.iter().map(|field| field.name().replace('_', " ")).collect();
     let mut cells: Vec<(Vec<String>, &Cell)> = Vec::new();
     for (column, of_column) in parts(records, &view.columns) {
         // What no row has is no column.
@@ -56,7 +57,7 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
     }
     let of_rows = parts(records, &view.rows);
     let names = |row: &[String]| -> Vec<String> {
-        view.rows.iter().zip(row).map(|(field, value)| shown(field, value)).collect()
+        view.rows.iter().zip(row).map(|(field, value)| shown(*field, value)).collect()
     };
     let mut called: HashMap<Vec<String>, usize> = HashMap::new();
     of_rows.iter().for_each(|(row, _)| *called.entry(names(row)).or_default() += 1);
@@ -83,7 +84,7 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
 }
 
 fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> String {
-    let names = view.columns.iter().zip(column).map(|(field, value)| shown(field, value));
+    let names = view.columns.iter().zip(column).map(|(field, value)| shown(*field, value));
     let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     match (names.is_empty(), view.cells.len() == 1, first) {
         (true, ..) => cell.head.clone(),

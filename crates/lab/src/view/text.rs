@@ -4,7 +4,7 @@
 use super::definition::{Definition, Scope, View};
 use super::escape::plain;
 use super::findings::{self, findings};
-use super::{Table, histogram, published, table};
+use super::{Table, changes, histogram, published, table};
 use crate::record::{Environment, Results};
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub fn screen(
     let mut text = String::new();
     wrap(&mut text, &environment.line(), width);
     let found = findings(results);
-    for table in findings::tables(&found, FINDINGS) {
+    for table in changes::table(results).into_iter().chain(findings::tables(&found, FINDINGS)) {
         text.push('\n');
         write_table(&mut text, &table, width);
     }
@@ -52,7 +52,7 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
         wrap(&mut text, &findings::summary(&found), MAIL);
         return text;
     }
-    for table in findings::tables(&found, usize::MAX) {
+    for table in changes::table(results).into_iter().chain(findings::tables(&found, usize::MAX)) {
         text.push('\n');
         write_table(&mut text, &table, MAIL);
     }

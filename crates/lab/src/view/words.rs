@@ -1,6 +1,6 @@
 //! What recordings, engines and values are called.
 
-use crate::record::count;
+use crate::record::{Field, count};
 use freehold::units::Bytes;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -26,17 +26,15 @@ pub(super) fn is_recording(text: &str) -> bool {
 }
 
 /// What the value of a field is called.
-pub(super) fn shown(field: &str, value: &str) -> String {
-    match (field, value) {
-        ("engine", "floor") => "floor (not judged)".to_owned(),
-        ("n" | "count" | "groups" | "live", number) => {
-            number.parse().map_or_else(|_| number.to_owned(), count)
+pub(super) fn shown(field: Field, value: &str) -> String {
+    match field {
+        Field::Engine if value == "floor" => "floor (not judged)".to_owned(),
+        Field::N => value.parse().map_or_else(|_| value.to_owned(), count),
+        Field::Size | Field::UnitBytes => {
+            value.parse().map_or_else(|_| value.to_owned(), |bytes| Bytes(bytes).to_string())
         }
-        ("size" | "unit_bytes", number) => {
-            number.parse().map_or_else(|_| number.to_owned(), |bytes| Bytes(bytes).to_string())
-        }
-        ("workload", workload) => recorded(workload).unwrap_or(workload).to_owned(),
-        ("file", file) => file.rsplit('/').next().unwrap_or(file).to_owned(),
+        Field::Workload => recorded(value).unwrap_or(value).to_owned(),
+        Field::File => value.rsplit('/').next().unwrap_or(value).to_owned(),
         _ => value.to_owned(),
     }
 }

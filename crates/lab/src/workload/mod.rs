@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::family::{Family, Kva};
 use crate::hash::Fnv;
 use crate::kind::{Kind, Suite};
-use crate::record::{Key, Time, count};
+use crate::record::{Field, Key, Time, count};
 use freehold_trace::kva::Op;
 use freehold_trace::{Lines, TraceError, TraceHeader};
 use std::path::{Path, PathBuf};
@@ -100,9 +100,11 @@ impl<F: Family> Workload<F> {
 
     /// Adds to a key what tells it from others.
     pub fn with_params(&self, key: Key) -> Key {
-        let key = key.param_if("n", self.n);
+        let key = key.param_if(Field::N, self.n);
         match &self.file {
-            Some((file, content)) => key.param("file", shown(file)).param("content", content.clone()),
+            Some((file, content)) => {
+                key.param(Field::File, shown(file)).param(Field::Content, content.clone())
+            }
             None => key,
         }
     }

@@ -1,6 +1,6 @@
 use freehold_lab::concurrent::{COUNTERS, MEMORY, POOLS, READERS};
 use freehold_lab::promises::{add, parse};
-use freehold_lab::record::{Key, Metric, Results, Stat};
+use freehold_lab::record::{Field, Key, Metric, Results, Stat};
 
 const PROMISES: &str = "readers\tkept\top=look-up;engine=one;n=100\top=look-up;engine=other;n=100\tat most 0.4\n\
 readers\tbroken\top=look-up;engine=other\top=look-up;engine=one\tat least 3.5\n\
@@ -15,13 +15,13 @@ readers\tof another metric\tengine=one;metric=rate\t\tat most 0.5\n";
 fn a_promise_is_kept_or_not_by_the_figures_of_the_run() {
     let mut results = Results::default();
     for (engine, ns) in [("one", 10.0), ("other", 30.0)] {
-        let key = Key::new("readers", "read").op("look-up").engine(engine).param("n", 100u64);
+        let key = Key::new("readers", "read").op("look-up").engine(engine).param(Field::N, 100u64);
         results.of(key).put(Metric::Time, Stat::Median, ns, 7);
     }
     add(parse(PROMISES).unwrap().iter(), &mut results);
     let of = |what: &str| {
         let found = results.records.iter().find(|record| record.key.op == what);
-        found.map(|record| (record.value, record.field("kept").unwrap(), record.samples))
+        found.map(|record| (record.value, record.field(Field::Kept).unwrap(), record.samples))
     };
     assert_eq!(of("kept"), Some((10.0 / 30.0, "yes".to_owned(), 7)));
     assert_eq!(of("broken"), Some((3.0, "no".to_owned(), 7)));
@@ -30,7 +30,7 @@ fn a_promise_is_kept_or_not_by_the_figures_of_the_run() {
     assert_eq!(of("least"), Some((3.0, "no".to_owned(), 7)));
     assert_eq!([of("of another size"), of("one is lacking"), of("of another metric")], [None, None, None]);
     let kept = results.records.iter().find(|record| record.key.op == "kept").unwrap();
-    assert_eq!(kept.field("n").as_deref(), Some("100"));
+    assert_eq!(kept.field(Field::N).as_deref(), Some("100"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Published tables, and what their sources say of them.
 
 use freehold_lab::published::{Beside, Figure, Reproduced, conclude, parse, records, sources};
-use freehold_lab::record::{Key, Metric, Record, Results, Stat};
+use freehold_lab::record::{Field, Key, Metric, Record, Results, Stat};
 
 fn ratios(source: &str) -> Vec<f64> {
     let source = sources().iter().find(|other| other.source == source).unwrap();
@@ -35,7 +35,7 @@ fn every_table_is_read_and_its_figures_say_something() {
     let seed = records("percpu");
     let of = |record: &&Record| record.key.engine == "v1 area map" && record.key.op == "alloc";
     let first = seed.iter().find(of).unwrap();
-    assert_eq!((first.value, first.key.field("size").as_deref()), (335.0, Some("4")));
+    assert_eq!((first.value, first.key.field(Field::Size).as_deref()), (335.0, Some("4")));
 }
 
 /// What the sources say of their own figures in words.
@@ -73,13 +73,13 @@ fn beside(text: &str, reproduced: Reproduced) -> Result<Option<Beside>, String> 
 fn ours_stands_in_the_unit_that_was_published() {
     let mut results = Results::default();
     let key = |workload: &str, op: &str| Key::new("percpu", workload).engine("bitmap-linux").op(op);
-    results.of(key("seed", "alloc").param("size", 4u64)).rounds(Metric::Time, &[54.0, 55.0, 56.0], 9);
+    results.of(key("seed", "alloc").param(Field::Size, 4u64)).rounds(Metric::Time, &[54.0, 55.0, 56.0], 9);
     for (order, ns) in [("in-order", 40.0), ("alternating", 90.0), ("reverse", 50.0), ("random", 700.0)] {
-        let key = key("seed", "free").param("size", 4u64).param("order", order);
+        let key = key("seed", "free").param(Field::Size, 4u64).param(Field::Order, order);
         results.of(key).rounds(Metric::Time, &[ns], 9);
     }
     results.of(key("churn-4-64", "pair")).rounds(Metric::Time, &[540.0], 9);
-    results.of(key("aligned", "alloc all").param("n", 1_000_000u64)).put(
+    results.of(key("aligned", "alloc all").param(Field::N, 1_000_000u64)).put(
         Metric::Time,
         Stat::Total,
         2361e6,
@@ -103,12 +103,12 @@ fn ours_stands_in_the_unit_that_was_published() {
         "984 pages, 1464 pages"
     );
     assert!(cell("16 B, alloc").is_err(), "a figure that the run lacks");
-    results.of(key("churn-4-64", "pair").param("n", 1u64)).rounds(Metric::Time, &[1.0], 9);
+    results.of(key("churn-4-64", "pair").param(Field::N, 1u64)).rounds(Metric::Time, &[1.0], 9);
     let error = figure("Linux 6.12 in User Mode Linux, 32-KiB units", "4..=64 B, a free and an alloc")
         .beside(&results.records)
         .unwrap_err();
     assert!(
-        error.contains("2 records instead of 1 are engine=bitmap-linux;op=pair;workload=churn-4-64"),
+        error.contains("2 records instead of 1 are workload=churn-4-64;engine=bitmap-linux;op=pair"),
         "{error}"
     );
     assert!(conclude("percpu", &mut results).is_err(), "a run that lacks figures fails");

@@ -1,6 +1,6 @@
 //! Records, and the time that a run lies on.
 
-use freehold_lab::record::{SCHEMA, byte_ticks, read, round_step};
+use freehold_lab::record::{Field, SCHEMA, byte_ticks, read, round_step};
 
 #[test]
 fn steps_are_round() {
@@ -35,7 +35,7 @@ fn a_record_that_is_none_is_named() {
         read(Some(&file)).map(|(_, results, _)| results.records).map_err(|error| format!("{error:#}"))
     };
     let records = read_one(record("checked", "count")).unwrap();
-    assert_eq!(records[0].field("size").as_deref(), Some("4"));
+    assert_eq!(records[0].field(Field::Size).as_deref(), Some("4"));
     for (metric, unit, says) in
         [("checked", "ns", "checked is not in ns"), ("height of trees", "count", "height of trees")]
     {

@@ -4,7 +4,7 @@ use freehold::maple::{Facts, Heights, StoreType};
 use freehold_lab::data_folder;
 use freehold_lab::failure::Failure;
 use freehold_lab::family::{Family, Percpu};
-use freehold_lab::record::Results;
+use freehold_lab::record::{Field, Results};
 use freehold_lab::run::Spread;
 use freehold_lab::run::percpu::{ChunkSeen, Look, Watched};
 use freehold_lab::study::kva_2019::runs::{KERNEL_LOOPS, cases, together};
@@ -89,10 +89,10 @@ fn the_talks_two_requests_change_what_the_talk_says() {
     example::add(&mut results).unwrap();
     assert!(!results.failed);
     let after = |case: &str, node: &str, op: &str| {
-        let wanted = [("case", case), ("node", node), ("op", op), ("when", "after")];
+        let wanted = [(Field::Case, case), (Field::Node, node), (Field::Op, op), (Field::When, "after")];
         let is_it = |record: &&freehold_lab::record::Record| {
             let begins =
-                |(name, text): &(&str, &str)| record.field(name).is_some_and(|of| of.starts_with(text));
+                |(field, text): &(Field, &str)| record.field(*field).is_some_and(|of| of.starts_with(text));
             wanted.iter().all(begins)
         };
         results.records.iter().find(is_it).unwrap().value

@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use freehold_lab::engine::{Compared, EngineEntry};
 use freehold_lab::record::{
-    Environment, Grid, Key, Metric, Record, Results, Series, Stat, Strip, Strips, Unit, count, figure,
-    figure_like, fixed, nanoseconds,
+    Environment, Field, Grid, Key, Metric, Record, Results, Select, Series, Stat, Strip, Strips, Unit, count,
+    figure, figure_like, fixed, nanoseconds,
 };
 use freehold_lab::view::{Definition, SCREEN, Verdict, findings, lkml, page, screen};
 
@@ -33,7 +33,12 @@ fn results() -> Results {
         key.default = engine == "btree";
         results.of(key.clone()).rounds(Metric::Time, &[ns, ns + 1.0, ns * 1.08], 30);
         for n in [10u64, 100] {
-            results.of(key.clone().op("alloc").param("n", n)).put(Metric::Work, Stat::Mean, ns * n as f64, n);
+            results.of(key.clone().op("alloc").param(Field::N, n)).put(
+                Metric::Work,
+                Stat::Mean,
+                ns * n as f64,
+                n,
+            );
         }
         let (workload, line, at) = (EVIL.to_owned(), engine.to_owned(), vec![0.0, 1.0, 2.0]);
         let values = vec![vec![Some(1.0), None, Some(3.0)]];
@@ -214,6 +219,19 @@ fn engines_of_every_comparison_have_colours_of_their_own() {
 }
 
 #[test]
+fn a_view_names_fields_that_there_are() {
+    let view = |view: &str| {
+        Definition::read(&format!("[[section]]\nid = \"one\"\n[[section.view]]\nkind = \"table\"\n{view}"))
+    };
+    assert!(view("rows = [\"engine\"]\nof = { op = \"loop\" }").is_ok());
+    for wrong in ["rows = [\"engines\"]", "of = { opp = \"loop\" }", "columns = [\"N\"]", "each = [\"\"]"] {
+        assert!(view(wrong).is_err(), "{wrong}");
+    }
+    assert_eq!("op=free;n=4".parse::<Select>().unwrap().to_string(), "op=free;n=4");
+    assert_eq!("opp=free".parse::<Select>().unwrap_err(), "no field \"opp\"");
+}
+
+#[test]
 fn numbers_read_well() {
     assert_eq!(count(0), "0");
     assert_eq!(count(1_234_567), "1,234,567");
@@ -344,6 +362,39 @@ fn ranges_are_summed_up_by_what_they_are_for() {
 }
 
 #[test]
+fn a_change_is_worse_or_better_beyond_a_threshold_and_both_spreads() {
+    let mut results = Results::default();
+    let times = |op: &str, when: &str, ns: [f64; 3], results: &mut Results| {
+        let key = Key::new("kva", "churn").op(op).engine("btree").param(Field::When, when);
+        results.of(Key { default: true, ..key }).rounds(Metric::Time, &ns, 3);
+    };
+    for (op, before, after) in [
+        ("slower", [99.0, 100.0, 101.0], [149.0, 150.0, 151.0]),
+        ("faster", [99.0, 100.0, 101.0], [49.0, 50.0, 51.0]),
+        ("within spreads", [90.0, 100.0, 120.0], [119.0, 130.0, 140.0]),
+        ("below the threshold", [99.0, 100.0, 101.0], [102.0, 103.0, 104.0]),
+    ] {
+        times(op, "before", before, &mut results);
+        times(op, "after", after, &mut results);
+    }
+    times("gone", "before", [1.0, 2.0, 3.0], &mut results);
+    let (_, text) = shown("", &results);
+    let lines: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let title = "Of 4 figures 1 are worse and 1 better: by 5 % and more, beyond both spreads";
+    let from = lines.iter().position(|line| line == title).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(
+        lines[from + 1..from + 4],
+        [
+            "workload engine op n figure before after verdict",
+            "churn btree faster time median 100 ns 50.0 ns better, -50 %",
+            "churn btree slower time median 100 ns 150 ns worse, +50 %",
+        ]
+    );
+    assert!(!text.contains("in none of"), "{text}");
+}
+
+#[test]
 fn what_was_measured_once_is_not_judged_and_that_is_said() {
     let mut results = Results::default();
     let time = (Metric::Time, Stat::Median);
@@ -362,7 +413,7 @@ fn wide_tables_and_long_names_continue_below() {
     for at in 0..12u32 {
         let key = Key::new("kva", "x")
             .engine("a name ".repeat(30) + "its end")
-            .param("column", format!("column{at:02}"));
+            .param(Field::Column, format!("column{at:02}"));
         results.of(key).put(Metric::Count, Stat::Total, 10f64.powi(at as i32), 1);
     }
     let definition = Definition::read(
@@ -407,9 +458,11 @@ fn ten_times_as_much_is_a_decade_longer() {
 fn a_bar_of_a_histogram_is_a_share_of_its_column_and_gaps_are_shown() {
     let mut results = Results::default();
     for (n, times) in [(4u64, 400), (6, 100)] {
-        results.of(Key::new("", "").param("n", n).param("who", "<them>")).total(Metric::Requests, times);
+        results
+            .of(Key::new("", "").param(Field::N, n).param(Field::Who, "<them>"))
+            .total(Metric::Requests, times);
     }
-    results.of(Key::new("", "").param("n", 5u64).param("who", "us")).total(Metric::Requests, 7);
+    results.of(Key::new("", "").param(Field::N, 5u64).param(Field::Who, "us")).total(Metric::Requests, 7);
     let view = |form: &str| {
         let view = "[[section.view]]\nkind = \"histogram\"\ntitle = \"nodes\"\nreading = \"\"\nunit = \"nodes\"\nof = {}\n\
                     value = \"n\"\ncolumns = [\"who\"]\ncell = \"requests\"\n";

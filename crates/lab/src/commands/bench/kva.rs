@@ -4,7 +4,7 @@ use super::{Options, that_fit};
 use crate::Progress;
 use crate::engine::{Compared, EngineEntry, FLOOR};
 use crate::family::{FLOOR_NOTE, Kva};
-use crate::record::{Key, Metric, Results, Stat, count};
+use crate::record::{Field, Key, Metric, Results, Stat, count};
 use crate::run::bench::{BenchRun, Budget, bench};
 use crate::run::describe;
 use crate::workload::bench::{BenchWorkload, cases};
@@ -67,7 +67,7 @@ fn add(results: &mut Results, workload: &BenchWorkload, mut run: BenchRun) {
         let n = workload.n.map_or_else(String::new, |n| format!(" at n {}", count(n)));
         results.note(format!("{name}: {label} is slow{n}: {did} of {of} operations a round"));
     }
-    let key = run.entry.key(name).param_if("n", workload.n);
+    let key = run.entry.key(name).param_if(Field::N, workload.n);
     run.sheet.record(results, &key);
     if workload.case.sized && !run.entry.is_floor() {
         counted(results, &mut run, &key);

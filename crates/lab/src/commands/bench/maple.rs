@@ -5,7 +5,7 @@ use crate::Progress;
 use crate::commands::instructions::of_maps;
 use crate::engine::maple::find_maps;
 use crate::family::Tree;
-use crate::record::{Metric, Results, Stat};
+use crate::record::{Field, Metric, Results, Stat};
 use crate::run::describe;
 use crate::run::maple::bench;
 use crate::workload::maple::Workload;
@@ -45,7 +45,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
             };
             let workload = Workload { name, kind, n };
             for run in bench(&workload, &engines, rounds, &mut |what| progress.tick(what))? {
-                let key = run.entry.key(name).param("n", n);
+                let key = run.entry.key(name).param(Field::N, n);
                 run.sheet.record(&mut results, &key);
                 let mut work = run.work.clone();
                 if work.percentile(1000) > 0 {

@@ -4,6 +4,7 @@ use super::engines::{self, Engines, Loops};
 use super::{Bench, SUITE, threads};
 use crate::concurrent::place::together_ns;
 use crate::concurrent::{FLOOR, Who};
+use crate::record::Field;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The case `add`.
@@ -24,7 +25,8 @@ fn time(bench: &mut Bench, case: &str, op: &str, (engines, lacking): Engines) ->
         bench.wanted(engines).into_iter().map(|(who, engine)| Run::new(who, engine)).collect();
     let operations = bench.amount.operations;
     for threads in threads() {
-        let keys = runs.iter().map(|run| [run.who.key(SUITE, case, op).param("threads", threads)]).collect();
+        let keys =
+            runs.iter().map(|run| [run.who.key(SUITE, case, op).param(Field::Threads, threads)]).collect();
         let each = [operations * threads as usize];
         bench.time(&format!("{case}: {threads} threads"), keys, each, |round, at| {
             let ns = runs[at].round(round, threads, operations as u64);

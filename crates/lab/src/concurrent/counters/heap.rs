@@ -5,7 +5,7 @@ use super::engines::{OURS, Ours, default_heap, ours};
 use super::{Bench, SUITE, threads};
 use crate::concurrent::place::{cpu_ns, cpus, together_ns};
 use crate::concurrent::{FLOOR, Who};
-use crate::record::{Key, Metric, Stat};
+use crate::record::{Field, Key, Metric, Stat};
 use crate::run::{clock, median};
 use freehold_percpu::Counter;
 use freehold_percpu::heap::{Builder, PerCpuHeap};
@@ -78,7 +78,7 @@ fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
     let batches = bench.amount.operations / (4 * BATCH);
     for threads in threads() {
         let all = threads as usize * batches * BATCH;
-        let key = |who: &Who| [who.key(SUITE, "heap", "make and drop").param("threads", threads)];
+        let key = |who: &Who| [who.key(SUITE, "heap", "make and drop").param(Field::Threads, threads)];
         let keys = engines.iter().map(|(who, _)| key(who)).collect();
         bench.time(&format!("heap: {threads} threads"), keys, [all], |_, at| {
             let (who, make_and_drop) = &engines[at];
@@ -110,7 +110,7 @@ fn make(heap: &'static PerCpuHeap, who: &Who) -> anyhow::Result<Vec<Counter>> {
 const WAYS: [Who; 2] = [Who::default(OURS), BULK];
 
 fn of_batch<const N: usize>(ops: [&str; N]) -> Vec<[Key; N]> {
-    let key = |who: &Who, op| who.key(SUITE, "heap-batch", op).param("n", BATCH as u64);
+    let key = |who: &Who, op| who.key(SUITE, "heap-batch", op).param(Field::N, BATCH as u64);
     WAYS.iter().map(|who| ops.map(|op| key(who, op))).collect()
 }
 
@@ -171,7 +171,7 @@ fn locks(bench: &mut Bench) -> anyhow::Result<()> {
     let made = since();
     drop(all);
     for (op, locks) in [("make", made), ("drop", since())] {
-        let key = Who::default(OURS).key(SUITE, "heap-locks", op).param("n", LIVE as u64);
+        let key = Who::default(OURS).key(SUITE, "heap-locks", op).param(Field::N, LIVE as u64);
         bench.results.of(key).put(Metric::Locks, Stat::Mean, locks, LIVE as u64);
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::engines::{OURS, Ours, default_heap};
 use super::{Bench, SUITE, counters};
 use crate::concurrent::Who;
 use crate::concurrent::place::{cpus, on_each_cpu, resident_bytes};
-use crate::record::{Metric, Stat};
+use crate::record::{Field, Metric, Stat};
 use freehold_percpu::Counter;
 use freehold_rivals::counters::{
     Contatori, Counts, FastCounter, MetricsUtil, PaddedThreads, Prometheus, SharedAtomic, ThreadLocals,
@@ -81,7 +81,8 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         bench.progress.tick(&format!("counter-memory: {}", who.label()));
         let grown = measured(n).map_err(|wrong| wrong.context(who.label()))?;
         let mut put = |op: &str, bytes: u64| {
-            let mut figures = bench.results.of(who.key(SUITE, "counter-memory", op).param("n", n as u64));
+            let mut figures =
+                bench.results.of(who.key(SUITE, "counter-memory", op).param(Field::N, n as u64));
             figures.put(Metric::Resident, Stat::Mean, bytes as f64 / n as f64, n as u64);
             figures.total(Metric::Resident, bytes);
         };

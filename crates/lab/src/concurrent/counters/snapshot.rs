@@ -4,6 +4,7 @@ use super::engines::{OURS, default_heap, ours};
 use super::{Bench, SUITE};
 use crate::concurrent::place::{cpu_ns, on_each_cpu};
 use crate::concurrent::{FLOOR, Who};
+use crate::record::Field;
 use freehold_percpu::{Counter, snapshot};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -84,7 +85,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         let right = counted.check(who.engine, *way, ran)?;
         anyhow::ensure!(right, "snapshot: {}: wrong values", who.label());
     }
-    let keys = wanted.iter().map(|(who, _)| [who.key(SUITE, "snapshot", "read").param("n", n as u64)]);
+    let keys = wanted.iter().map(|(who, _)| [who.key(SUITE, "snapshot", "read").param(Field::N, n as u64)]);
     bench.time("snapshot", keys.collect(), [n], |_, at| {
         let mut done = Ok(());
         let ns = cpu_ns(|| done = counted.read(wanted[at].1))?;

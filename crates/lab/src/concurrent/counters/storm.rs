@@ -6,7 +6,7 @@ use super::engines::RUNGS;
 use crate::Progress;
 use crate::concurrent::place::{beside, cpus};
 use crate::concurrent::{Who, add_counts, end};
-use crate::record::Results;
+use crate::record::{Field, Results};
 use crate::run::stress::Options;
 use freehold_harness::threads::{Thread, interruptions};
 use freehold_percpu::heap::{Builder, PerCpuHeap};
@@ -139,7 +139,7 @@ fn on_heap(
         ("moves", moves),
         ("approximate reads", reads),
     ];
-    let key = who.key(SUITE, "storm", "").param("threads", threads);
+    let key = who.key(SUITE, "storm", "").param(Field::Threads, threads);
     add_counts(results, &key, &counts, ("checked", wrong.len() as u64));
     Ok(())
 }

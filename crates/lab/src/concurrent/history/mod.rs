@@ -9,7 +9,7 @@ pub mod threads;
 
 use super::{Who, add_counts, end};
 use crate::Progress;
-use crate::record::{Results, count};
+use crate::record::{Field, Results, count};
 use crate::run::stress::Options;
 use crate::workload::SplitMix;
 use freehold::maple::{MapleTree, Nodes};
@@ -75,7 +75,7 @@ pub fn stress_maple(options: &Options, progress: &mut Progress) -> anyhow::Resul
 }
 
 fn add(results: &mut Results, who: &Who, options: &Options, sum: &Sum) {
-    let key = who.key(SUITE, "beside a writer", "").param("threads", thread_count(options));
+    let key = who.key(SUITE, "beside a writer", "").param(Field::Threads, thread_count(options));
     let counts = [
         ("stores", sum.changes),
         ("reads", sum.reads),

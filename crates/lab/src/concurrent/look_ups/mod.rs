@@ -18,7 +18,7 @@ use super::place::together_ns;
 use super::{Amount, Bench, Who};
 use crate::Progress;
 use crate::failure::{Failure, usage};
-use crate::record::{Key, Metric, Results, Stat};
+use crate::record::{Field, Key, Metric, Results, Stat};
 use crate::run::Options;
 use crate::run::instructions::{UNDER_CALLGRIND, measured, totals};
 use crate::workload::suite::find_cases;
@@ -163,7 +163,7 @@ impl Bench<'_> {
             let (subjects, expected) = self.checked_maps(family, workload, n, &entries, &indexes)?;
             for threads in (family.threads)() {
                 let op = if threads == 1 { "look-up" } else { "look-up by two" };
-                let key = |entry: &Entry| [entry.who.key(family.suite, workload.name, op).param("n", n)];
+                let key = |entry: &Entry| [entry.who.key(family.suite, workload.name, op).param(Field::N, n)];
                 let keys: Vec<[Key; 1]> = entries.iter().map(key).collect();
                 let passes = self.amount.operations.div_ceil(4 * READS);
                 let each = passes * READS * threads as usize;
@@ -226,7 +226,7 @@ impl Bench<'_> {
             let (of, n_of) = (format!("{UNDER}{}/{}", family.suite, workload.name), n.to_string());
             let totals = totals(&[UNDER_CALLGRIND, &of, "--n", &n_of, &label], 1)?;
             let mean = totals.first().copied().unwrap_or_default() as f64 / COUNTED as f64;
-            let key = entry.who.key(family.suite, workload.name, "look-up").param("n", n);
+            let key = entry.who.key(family.suite, workload.name, "look-up").param(Field::N, n);
             self.results.of(key).put(Metric::Instructions, Stat::Mean, mean, COUNTED as u64);
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::place::{at_once, threads};
-use crate::record::count;
+use crate::record::{Field, count};
 
 const KIB: usize = 1 << 10;
 /// Bytes of blocks, when it is to be quick and when it is not.
@@ -56,7 +56,8 @@ fn turn(who: Who, pairs: Pairs<'_>, len: usize, threads: u32, content: Content) 
         anyhow::ensure!(pairs(count), "{}: a block of {len} bytes was refused", who.label());
         Ok(())
     };
-    let key = who.key(SUITE, "block", content.name()).param("size", len as u64).param("threads", threads);
+    let key =
+        who.key(SUITE, "block", content.name()).param(Field::Size, len as u64).param(Field::Threads, threads);
     let run = move |count| Took::of(threads, &|_| pairs(warm), &|_| pairs(count));
     Turn { key, threads, each: 1, run: Box::new(run) }
 }

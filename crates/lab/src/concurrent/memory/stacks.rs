@@ -5,7 +5,7 @@ use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::apart;
-use crate::record::Metric;
+use crate::record::{Field, Metric};
 use freehold::vmalloc::StackPool;
 use freehold_rivals::memory::{DefaultStack, Stack};
 use freehold_sys::mappings;
@@ -120,7 +120,7 @@ pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
                 Ok(())
             })
         };
-        let key = who.key(SUITE, "stack", "take and give back").param("size", STACK_BYTES as u64);
+        let key = who.key(SUITE, "stack", "take and give back").param(Field::Size, STACK_BYTES as u64);
         turns.push(Turn { key, threads: 1, each: 1, run: Box::new(run) });
     }
     in_rounds(bench, "stack", false, bench.amount.rounds, turns)
@@ -132,7 +132,7 @@ pub(super) fn guards(bench: &mut Bench) -> anyhow::Result<()> {
     for (who, is_ours) in bench.wanted(ENTRIES) {
         bench.progress.tick(&format!("guards: {}", who.label()));
         let Alive { places, mappings, ended } = alive((who, is_ours), asked)?;
-        let key = who.key(SUITE, "guards", "alive").param("ended", ended);
+        let key = who.key(SUITE, "guards", "alive").param(Field::Ended, ended);
         let mut figures = bench.results.of(key);
         figures.total(Metric::Live, places.len() as u64).total(Metric::Mappings, mappings);
     }

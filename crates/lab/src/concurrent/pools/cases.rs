@@ -6,7 +6,7 @@ use super::pool::PAGE;
 use super::{Bench, SUITE};
 use crate::concurrent::place::{Work, threads, wall_clock};
 use crate::concurrent::{self, Who};
-use crate::record::{Metric, Stat, count};
+use crate::record::{Field, Metric, Stat, count};
 use crate::workload::SplitMix;
 use freehold::units::Span;
 use parking_lot::Mutex;
@@ -52,7 +52,7 @@ fn time(
         let of_rounds = |of: &dyn Fn(f64) -> f64| -> Vec<f64> {
             rounds.iter().map(|(took, _)| of(took.as_nanos() as f64)).collect()
         };
-        let mut figures = bench.results.of(of.who.key(SUITE, workload, op).param("threads", threads));
+        let mut figures = bench.results.of(of.who.key(SUITE, workload, op).param(Field::Threads, threads));
         figures.rounds(Metric::Time, &of_rounds(&|ns| ns / operations as f64), samples);
         figures.rounds(Metric::Rate, &of_rounds(&|ns| each_round / (ns / 1e9)), samples);
         for (metric, count) in [(Metric::Locks, 0), (Metric::LockWaits, 1)] {

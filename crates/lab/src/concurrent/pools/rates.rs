@@ -3,7 +3,7 @@
 use super::engines::ONE_LOCK;
 use super::{Bench, SUITE};
 use crate::family::Kva;
-use crate::record::{Metric, Stat};
+use crate::record::{Field, Metric, Stat};
 use crate::run::Demand;
 use crate::traces;
 use crate::workload::{Workload, from_file};
@@ -20,7 +20,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         record.key.workload == "replace"
             && record.key.engine == ONE_LOCK
             && record.metric == Metric::Time
-            && record.field("threads").as_deref() == Some("1")
+            && record.field(Field::Threads).as_deref() == Some("1")
     });
     let Some(section_ns) = section.map(|record| record.value) else { return Ok(()) };
     for file in traces(None, &[ENDING])? {
@@ -33,8 +33,9 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
             ("whole recording", held[0], rate),
             ("busiest millisecond", held[1], demand.busiest[0] as f64 * 1e9 / WINDOW_NS),
         ] {
-            let key =
-                crate::record::Key::new(SUITE, "recorded rates").op(op).param("file", workload.name.clone());
+            let key = crate::record::Key::new(SUITE, "recorded rates")
+                .op(op)
+                .param(Field::File, workload.name.clone());
             bench.results.of(key).put(Metric::Rate, Stat::Total, per_second, demand.allocations).put(
                 Metric::Share,
                 Stat::Total,

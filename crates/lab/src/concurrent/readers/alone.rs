@@ -4,7 +4,7 @@ use super::engines::{Filled, Guarded};
 use super::ranges::{self, Seen};
 use super::{Bench, SUITE};
 use crate::concurrent::place::cpu_ns;
-use crate::record::Key;
+use crate::record::{Field, Key};
 use crate::workload::SplitMix;
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ fn keys<'a, const N: usize>(
     ops: [&str; N],
     count: u32,
 ) -> Vec<[Key; N]> {
-    let key = |map: &Filled, op| map.entry.who.key(SUITE, workload, op).param("n", count);
+    let key = |map: &Filled, op| map.entry.who.key(SUITE, workload, op).param(Field::N, count);
     maps.into_iter().map(|map| ops.map(|op| key(map, op))).collect()
 }
 

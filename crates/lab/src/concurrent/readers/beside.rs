@@ -4,7 +4,7 @@ use super::engines::{Filled, Guarded, Subject};
 use super::ranges::{self, Seen};
 use super::{Bench, SUITE};
 use crate::concurrent::place::{self, cpus, on_cpu};
-use crate::record::{Metric, Stat};
+use crate::record::{Field, Metric, Stat};
 use std::hint::black_box;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -84,7 +84,7 @@ fn add(bench: &mut Bench, map: &Filled, ranges: u32, op: &str, rounds: &[Round])
     let (reads, missed) = (sum(|round| round.reads), sum(|round| round.seen.missed));
     let (stores, refused) = (sum(|round| round.written.stores), sum(|round| round.written.refused));
     let of = |of: fn(&Round) -> f64| rounds.iter().map(of).collect::<Vec<_>>();
-    let key = who.key(SUITE, "beside", op).param("n", ranges);
+    let key = who.key(SUITE, "beside", op).param(Field::N, ranges);
     bench.results.of(key.clone()).rounds(Metric::Time, &of(|round| round.read_ns), reads);
     let mut share = |what: &str, part: u64, all: u64| {
         if part > 0 {

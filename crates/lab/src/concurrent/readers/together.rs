@@ -5,6 +5,7 @@ use super::ranges;
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::place::cpu_ns;
+use crate::record::Field;
 use freehold::maple::{MapleTree, WordMap};
 use freehold::units::Span;
 
@@ -67,7 +68,7 @@ pub(super) fn transactions(bench: &mut Bench) -> anyhow::Result<()> {
         let numbers = ranges::stores(0..count, 4);
         let passes = bench.amount.operations.div_ceil(16 * numbers.len()).max(1);
         let stores = passes * numbers.len();
-        let key = |who: &Who| [who.key(SUITE, "transaction", "two stores").param("n", count)];
+        let key = |who: &Who| [who.key(SUITE, "transaction", "two stores").param(Field::N, count)];
         let keys = engines.iter().map(key).collect();
         bench.time(&format!("transaction: {count} ranges"), keys, [stores / 2], |round, at| {
             let (map, version) = (&mut maps[at], round as u16 + 1);
@@ -98,7 +99,7 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
         // Fewer than a reader may hold back.
         let some = &numbers[..numbers.len().min(512)];
         let ops = ["begin, look up, end", "store beside one"];
-        let keys = vec![ops.map(|op| who.key(SUITE, "snapshot", op).param("n", count))];
+        let keys = vec![ops.map(|op| who.key(SUITE, "snapshot", op).param(Field::N, count))];
         let each = [numbers.len(), some.len()];
         bench.time(&format!("snapshot: {count} ranges"), keys, each, |round, _| {
             let mut wrong = 0_usize;

@@ -7,7 +7,7 @@ pub use checker::PercpuJudge;
 
 use super::{ALLOC_AND_FREE, Family, Life, OpKind, Outcome};
 use crate::engine::percpu::{PercpuFacts, Scene};
-use crate::record::Key;
+use crate::record::{Field, Key};
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_trace::percpu::{Answer, Op};
@@ -53,6 +53,6 @@ impl Family for Percpu {
     }
 
     fn scene_key(scene: &Scene, key: Key) -> Key {
-        key.param("unit_bytes", scene.config.unit_bytes)
+        key.param(Field::UnitBytes, scene.config.unit_bytes)
     }
 }

@@ -6,6 +6,7 @@ use crate::engine::maple::{EngineEntry as MapEntry, Map, Steps};
 use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
 use crate::engine::{Driven, EngineEntry, Facts, Listed};
 use crate::family::{Family, Judge, Kva, Outcome, Percpu};
+use crate::record::Field;
 use crate::workload::SplitMix;
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::maple::{Kind, Workload as MapWorkload};
@@ -88,7 +89,7 @@ fn allocator<F: Family>(
 
 /// An allocator under its name.
 fn subject<F: Family>(entry: &Listed<F::Facts>, n: u32, allocator: Allocator<F>) -> Subject {
-    let key = entry.key(WORKLOAD).param("n", n);
+    let key = entry.key(WORKLOAD).param(Field::N, n);
     Subject { label: entry.label(), key, cold: Box::new(allocator) }
 }
 
@@ -194,7 +195,7 @@ pub fn maps(entries: &[MapEntry], n: u32) -> Vec<Subject> {
         map.perform(&initial);
         let (steps, answers) = (steps.clone(), vec![0; steps.len()]);
         let cold = Box::new(ColdMap { map, steps, right: right.clone(), answers });
-        Some(Subject { label: entry.label(), key: entry.key(WORKLOAD).param("n", n), cold })
+        Some(Subject { label: entry.label(), key: entry.key(WORKLOAD).param(Field::N, n), cold })
     };
     entries.iter().filter_map(made).collect()
 }

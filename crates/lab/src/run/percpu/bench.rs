@@ -7,7 +7,7 @@ use super::watch::{LOOKS, Watch};
 use crate::engine::Facts;
 use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::family::{Family, Judge, Percpu};
-use crate::record::{Counts, Figures, Key, Metric, Results, Stat};
+use crate::record::{Counts, Field, Figures, Key, Metric, Results, Stat};
 use crate::run::Sheet;
 use crate::run::plan::{self, Plan, Stop};
 use crate::workload::percpu::{Size, Work};
@@ -101,15 +101,16 @@ impl Job<'_> {
     pub fn record(&self, bench: &Bench, results: &mut Results) {
         let scene = Scene { config: self.config, balances: false };
         let key = Percpu::scene_key(&scene, bench.entry.key(self.workload));
-        let sized =
-            |size: &Size| key.clone().param("size", size.bytes).param("align", u64::from(size.align_bytes));
+        let sized = |size: &Size| {
+            key.clone().param(Field::Size, size.bytes).param(Field::Align, u64::from(size.align_bytes))
+        };
         match &self.work {
             Work::Fill(size) | Work::MassFree(size) => {
-                bench.sheet.record(results, &sized(size).param("n", bench.objects))
+                bench.sheet.record(results, &sized(size).param(Field::N, bench.objects))
             }
 
             Work::Churn(churn) => {
-                let key = key.clone().param("n", churn.first.len() as u64);
+                let key = key.clone().param(Field::N, churn.first.len() as u64);
                 bench.sheet.record(results, &key);
                 if !bench.entry.is_floor() {
                     let footprint = bench.session.footprint();
@@ -136,9 +137,9 @@ impl Job<'_> {
         let Work::Fill(size) = &self.work else { return };
         let Some((_, full)) = bench.looks.iter().find(|(at, _)| *at == "full") else { return };
         let units = full.chunks.max(1) as f64 * f64::from(self.config.unit_bytes);
-        let key: Key = bench.entry.key("footprint").param("unit_bytes", self.config.unit_bytes);
-        let key = key.param("size", size.bytes).param("align", u64::from(size.align_bytes));
-        let mut figures = results.of(key.param("n", full.objects));
+        let key: Key = bench.entry.key("footprint").param(Field::UnitBytes, self.config.unit_bytes);
+        let key = key.param(Field::Size, size.bytes).param(Field::Align, u64::from(size.align_bytes));
+        let mut figures = results.of(key.param(Field::N, full.objects));
         figures.put(Metric::Chunks, Stat::Max, full.chunks as f64, 1);
         figures.put(Metric::Pages, Stat::Total, full.populated_pages as f64, 1);
         bench.record_held(&mut figures, full);

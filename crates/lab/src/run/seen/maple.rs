@@ -4,7 +4,7 @@ use super::{EngineRun, Replayable};
 use crate::engine::vma::{Answer, Call, EngineEntry, Fault, Footprint, Op, Session, contradictions};
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
-use crate::record::{Figures, Metric, Results, Stat};
+use crate::record::{Field, Figures, Metric, Results, Stat};
 use crate::run::vma::Calls;
 use crate::workload::Workload;
 use crate::workload::vma::{from_file, tree_from_file};
@@ -84,14 +84,14 @@ impl Replayable for Maple {
             }
             figures.total(Metric::Mismatches, contradictions);
             for ((_, fault), number) in faults() {
-                let key = workload.key().op(*name).param("met", fault.name());
+                let key = workload.key().op(*name).param(Field::Met, fault.name());
                 results.of(key).total(Metric::Count, *number);
             }
         }
         let mut spaces: Vec<(&u32, &(u64, u64))> = calls.spaces.iter().collect();
         spaces.sort_by_key(|(number, (ops, _))| (std::cmp::Reverse(*ops), **number));
         for (&number, &(ops, areas)) in spaces.into_iter().take(10) {
-            let key = workload.key().param("space", number);
+            let key = workload.key().param(Field::Space, number);
             results.of(key).total(Metric::Count, ops).put(Metric::Areas, Stat::Max, areas as f64, 1);
         }
     }

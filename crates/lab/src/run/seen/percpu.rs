@@ -3,7 +3,7 @@
 use super::{Bucket, EngineRun, Replay, Replayable};
 use crate::engine::percpu::Session;
 use crate::family::{Judge, Percpu, PercpuJudge};
-use crate::record::{Figures, Metric, Results, Stat};
+use crate::record::{Field, Figures, Metric, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::percpu::from_file;
 use freehold::percpu::PAGE_BYTES;
@@ -88,7 +88,7 @@ impl Replayable for Percpu {
             for (op, count) in
                 ["can wait", "cannot wait"].into_iter().zip(asked).filter(|(_, count)| *count > 0)
             {
-                let key = workload.key().op(op).param("size", size).param("align", align);
+                let key = workload.key().op(op).param(Field::Size, size).param(Field::Align, align);
                 results.of(key).total(Metric::Count, count).total(Metric::Bytes, size.saturating_mul(count));
             }
         }
@@ -142,7 +142,7 @@ pub fn record_pages(replay: &Replay<Percpu>, results: &mut Results) {
     for run in &replay.runs {
         let seen = &run.counted.seen;
         results
-            .of(run.entry.key("pages").param("file", replay.workload.name.as_str()))
+            .of(run.entry.key("pages").param(Field::File, replay.workload.name.as_str()))
             .put(Metric::Pages, Stat::Max, seen.pages_peak as f64, 1)
             .put(Metric::Pages, Stat::Mean, seen.pages_mean(), run.counted.answers.len() as u64)
             .total(Metric::Refused, run.counted.failures);

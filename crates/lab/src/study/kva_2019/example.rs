@@ -1,7 +1,7 @@
 //! The talk's worked example: one page, and four pages, out of a tree of five free blocks.
 
 use crate::data_folder;
-use crate::record::{Key, Metric, Results, Stat};
+use crate::record::{Field, Key, Metric, Results, Stat};
 use crate::verify::{Played, play_talk, verify_file};
 use freehold_trace::kva::TalkNode;
 
@@ -16,9 +16,9 @@ pub fn add(results: &mut Results) -> anyhow::Result<()> {
     let checks = verify_file(&file, &mut || ())?;
     let comparisons: u64 = checks.checks.iter().map(|check| check.comparisons).sum();
     let mismatches = checks.checks.iter().map(|check| check.mismatches).sum();
-    let key = Key::new("kva", NAME).engine("rbtree").param("placement", "linux");
+    let key = Key::new("kva", NAME).engine("rbtree").param(Field::Placement, "linux");
     results
-        .of(key.param("file", file.display().to_string()))
+        .of(key.param(Field::File, file.display().to_string()))
         .total(Metric::Checked, checks.operations())
         .total(Metric::Mismatches, mismatches);
     results.fact("comparisons", comparisons.to_string());
@@ -42,11 +42,12 @@ fn name(blocks: &[TalkNode], node: &TalkNode) -> String {
 fn figures(step: &Played, results: &mut Results) {
     for (when, nodes) in [("before", &step.before), ("after", &step.after)] {
         for node in nodes {
-            let key =
-                Key::new("kva", NAME).param("case", step.case.as_str()).param("node", name(nodes, node));
+            let key = Key::new("kva", NAME)
+                .param(Field::Case, step.case.as_str())
+                .param(Field::Node, name(nodes, node));
             let values = [("start", node.start), ("size", node.size), ("subtree_max_size", node.subtree_max)];
             for (op, value) in values {
-                let key = key.clone().op(op).param("when", when);
+                let key = key.clone().op(op).param(Field::When, when);
                 results.of(key).put(Metric::Count, Stat::Total, value as f64, 1);
             }
         }

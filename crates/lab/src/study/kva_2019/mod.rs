@@ -12,7 +12,7 @@ use super::Options;
 use crate::engine::{Compared, EngineEntry};
 use crate::family::{FLOOR_NOTE, Kva};
 use crate::published;
-use crate::record::{Counts, Figures, Metric, Origin, Results, Stat, count};
+use crate::record::{Counts, Field, Figures, Metric, Origin, Results, Stat, count};
 use crate::run::{Cost, Demand, EngineRun, Fragmentation, Replay, Spread, Sum, measure};
 use crate::run::{add_demand, add_replay, add_sizes, describe};
 use crate::workload::from_file;
@@ -81,7 +81,7 @@ fn suite(scale: &Scale, runs: &SuiteRuns, results: &mut Results) {
                 .put(Metric::Work, Stat::Mean, each(all.work), all.ops)
                 .total(Metric::Refused, run.counted.failures);
             for part in sampled.parts() {
-                let key = run.entry.key(part).op("alloc").param("way", way);
+                let key = run.entry.key(part).op("alloc").param(Field::Way, way);
                 let ran = 0..run.counted.answers.len();
                 costs(&mut results.of(key), &sampled.costs(run, ran, Some(part)));
             }
@@ -232,7 +232,7 @@ fn trace(
     let demand = add_demand(&workload, results);
     add_sizes(&workload, results);
     for (rank, (size, part)) in (1u64..).zip(demand.commonest(3)) {
-        let key = workload.key().op("commonest").param("rank", rank).param("size", size);
+        let key = workload.key().op("commonest").param(Field::Rank, rank).param(Field::Size, size);
         results.of(key).put(Metric::Share, Stat::Total, part, demand.allocations);
     }
     results.note(format!("{}: {}.", workload.name, workload.description));

@@ -1,7 +1,7 @@
 //! The talk's slides on zones: sequential against random placement, and what either leaves of a nested zone.
 
 use crate::engine::{Compared, EngineEntry};
-use crate::record::{Metric, Results, Stat};
+use crate::record::{Field, Metric, Results, Stat};
 use crate::run::{LOAD_PERCENT, Way, Zones};
 
 /// Those of the other parts, and the placement from the other end, which leaves the first end alone.
@@ -22,12 +22,12 @@ pub(super) fn add(results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::
             }
             let run = zones.run(&entry, way, SEED);
             let run = run.map_err(|reason| anyhow::anyhow!("zones: {label}: {reason}"))?;
-            let key = run.entry.key("zones").op("alloc").param("way", way.name());
+            let key = run.entry.key("zones").op("alloc").param(Field::Way, way.name());
             results.of(key.clone()).total(Metric::Refused, run.failures);
             for (zone, left) in zones.zones.iter().zip(&run.left) {
                 let largest = left.largest_bytes as f64 / zone.span.size_saturating() as f64;
                 results
-                    .of(key.clone().param("zone", zone.name).param("load", LOAD_PERCENT))
+                    .of(key.clone().param(Field::Zone, zone.name).param(Field::Load, LOAD_PERCENT))
                     .put(Metric::Taken, Stat::Total, left.eaten, 1)
                     .put(Metric::LargestLeft, Stat::Total, largest, 1);
             }

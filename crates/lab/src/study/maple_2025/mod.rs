@@ -16,7 +16,7 @@ use crate::engine::vma::{AskAs, Fault, Make, PlannedRanges, Spaces, SpacesFacts,
 use crate::failure::Failure;
 use crate::family::{Family, Maple};
 use crate::published;
-use crate::record::{Key, Metric, Results, Stat, count};
+use crate::record::{Field, Key, Metric, Results, Stat, count};
 use crate::run::{describe, measure};
 use crate::workload::Workload;
 use crate::workload::vma::from_file;
@@ -96,18 +96,18 @@ pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<(
 
 /// A record about our trees.
 fn ours(workload: &str, planner: &str) -> Key {
-    let key = Key::new("maple", workload).engine("range-map").param("planner", planner);
-    Key { default: true, ..key.param("who", format!("ours, {planner}")) }
+    let key = Key::new("maple", workload).engine("range-map").param(Field::Planner, planner);
+    Key { default: true, ..key.param(Field::Who, format!("ours, {planner}")) }
 }
 
 /// The same about the kernel's.
 fn kernels(workload: &str, planner: &str, who: &str) -> Key {
-    Key::new("maple", workload).param("planner", planner).param("who", who)
+    Key::new("maple", workload).param(Field::Planner, planner).param(Field::Who, who)
 }
 
 fn add_histogram(results: &mut Results, key: &Key, histogram: &Histogram) {
     for (&value, &times) in &histogram.0 {
-        results.of(key.clone().param("n", value)).total(Metric::Requests, times);
+        results.of(key.clone().param(Field::N, value)).total(Metric::Requests, times);
     }
 }
 
@@ -201,7 +201,7 @@ fn program(program: &Program, results: &mut Results) {
         .put(Metric::Height, Stat::Max, most(|point| point.footprint.nodes.height), 1);
     for fault in Fault::ALL {
         let number = program.faults.get(fault).copied().unwrap_or(0);
-        let key = Key::new("maple", name.clone()).op("met").param("met", fault.name());
+        let key = Key::new("maple", name.clone()).op("met").param(Field::Met, fault.name());
         results.of(key).total(Metric::Count, number);
     }
     let at: Vec<f64> = program.points.iter().map(|point| point.op as f64).collect();
@@ -243,11 +243,11 @@ fn bulk(stress: &Program, results: &mut Results) {
     }
     for (name, call) in &stress.by_call {
         let stores = call.ledger.stores();
-        let key = Key::new("maple", WORKLOAD).param("call", *name);
+        let key = Key::new("maple", WORKLOAD).param(Field::Call, *name);
         results.of(key.clone()).total(Metric::Count, call.calls).total(Metric::Stores, stores);
         for ((_, planner), requests) in PLANNERS.iter().zip(&call.ledger.requests) {
             results
-                .of(key.clone().param("planner", *planner))
+                .of(key.clone().param(Field::Planner, *planner))
                 .total(Metric::NodesRequested, requests.total());
         }
     }
@@ -268,8 +268,8 @@ fn latency(
     let mut replay = measure(stress.clone(), &engines, ROUNDS, tick)?;
     for (at, run) in replay.runs.iter_mut().enumerate() {
         let planner = at.checked_sub(plain).and_then(|at| PLANNERS.get(at)).map(|(_, name)| *name);
-        let key = run.entry.key("stress_mmap").param("asks_as", planner.unwrap_or("without plans"));
-        let key = key.param_if("planner", planner);
+        let key = run.entry.key("stress_mmap").param(Field::AsksAs, planner.unwrap_or("without plans"));
+        let key = key.param_if(Field::Planner, planner);
         for (kind, of) in Maple::KINDS.iter().enumerate().take(CALLS) {
             let mut times = run.timed.of(kind);
             let mean = (!times.all_ns.is_empty()).then(|| times.all_ns.mean());

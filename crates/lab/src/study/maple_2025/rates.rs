@@ -3,7 +3,7 @@
 
 use super::planned::Program;
 use crate::engine::maple::TYPES;
-use crate::record::{Key, Metric, Results, Stat};
+use crate::record::{Field, Key, Metric, Results, Stat};
 use freehold::maple::StoreType;
 use freehold_trace::TraceError;
 use freehold_trace::mt::{Action, Events};
@@ -57,7 +57,7 @@ pub(super) fn add(files: &[PathBuf], stress: &Program, results: &mut Results) ->
     for source in kernels.chain([Ok(ours(stress))]) {
         let (name, seconds, stores) = source?;
         let all: u64 = stores.iter().sum();
-        let key = Key::new("maple", "stress-mmap").param("who", name);
+        let key = Key::new("maple", "stress-mmap").param(Field::Who, name);
         for ((kind, ..), number) in KINDS.into_iter().zip(stores) {
             let share = number as f64 / all.max(1) as f64;
             let mut figures = results.of(key.clone().op(kind));

@@ -1,0 +1,52 @@
+//! The fields of a record, by which views choose and arrange records.
+
+use crate::named::named;
+
+named! {
+    /// A field: of the key, one of its parameters, or of the figure.
+    Field {
+        Suite "suite" "The family."
+        Workload "workload" "What was run."
+        Engine "engine" "Who ran it, with its placement."
+        Op "op" "The operation."
+        Metric "metric" "What was measured."
+        Stat "stat" "Which figure of all samples."
+        Origin "origin" "Where the value is from."
+        Source "source" "Who published it."
+        Placement "placement" "The engine's placement, or its form."
+        N "n" "Objects, ranges, or a value that is counted."
+        Size "size" "Bytes of an object."
+        Align "align" "Its alignment."
+        UnitBytes "unit_bytes" "Bytes of a chunk for each CPU."
+        Threads "threads" "Threads at once."
+        Order "order" "The order in which objects are freed."
+        Way "way" "How it was done."
+        By "by" "What it is counted by."
+        Content "content" "The hash of what is in the file."
+        File "file" "The file."
+        Who "who" "Whose plans, or trees."
+        Planner "planner" "What asks for nodes."
+        AsksAs "asks_as" "As which planner an engine asks."
+        Bound "bound" "What is promised."
+        Kept "kept" "Whether that is kept."
+        When "when" "Before or after."
+        Window "window" "A window of time."
+        Zone "zone" "A zone of a space."
+        Load "load" "Hundredths of a zone that are asked for."
+        Where "where" "What lay at a place."
+        Part "part" "A part of a run."
+        Case "case" "A case of an example."
+        Node "node" "A node of it."
+        Call "call" "A system call."
+        Met "met" "What a call met."
+        Space "space" "A space of a recording."
+        Rank "rank" "A place in an order."
+        Second "second" "The operation after another."
+        Operation "operation" "An operation of a sequence."
+        In "in" "What a cost is counted in."
+        Event "event" "A kind of event."
+        Ended "ended" "How objects ended."
+        Exponent "exponent" "How a cost grows."
+        Column "column" "A column of recorded work."
+    }
+}
