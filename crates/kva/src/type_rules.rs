@@ -39,7 +39,7 @@ fn sync<T: Sync>() {}",
     RegionsEndBeforeTheirSpace, "E0505": r"
 # use freehold_kva::{AddressSpace, Placement, Region, Regions, Request};
 # use freehold_units::{Align, Span};
-/// Each converts to a shorter lifetime.
+/// Each type converts to a shorter lifetime.
 fn shorter<'s>(all: (Region<'static, u8>, Regions<'static, u8>)) -> (Region<'s, u8>, Regions<'s, u8>) { all }
 let mut space = AddressSpace::<u8>::new(Span::new(0, 0xffff).unwrap(), Align::PAGE, Placement::Lowest).unwrap();
 let at = space.alloc(&Request::new(4096), 7).unwrap().first();",
@@ -49,7 +49,7 @@ let at = space.alloc(&Request::new(4096), 7).unwrap().first();",
 
 #[cfg(feature = "std")]
 rules! {
-    // The fault that was found: a space that many share took values that end before it does.
+    // A past defect: a shared space accepted values that end before it does.
     TheSharedSpaceTakesNoValueThatEndsBeforeIt, "E0597": r#"
 # use freehold_kva::{Placement, Request, SharedSpace};
 # use freehold_units::{Align, Span};
@@ -77,7 +77,7 @@ fn clone<T: Clone>() {}",
         "sync::<SharedSpace<u8>>();" => "sync::<SharedSpace<Cell<u8>>>();",
         "send::<PooledSpace>();" => "clone::<PooledSpace>();",
         "sync::<PooledSpace>();" => "clone::<PooledSpace>();",
-        // Whoever holds a batch holds its slots.
+        // A batch holds its slots, so it cannot be cloned.
         "send::<Batch<'_>>();" => "clone::<Batch<'_>>();",
         "sync::<Batch<'_>>();" => "clone::<Batch<'_>>();";
 
