@@ -39,7 +39,7 @@ fn sync<T: Sync>() {}",
     RegionsEndBeforeTheirSpace, "E0505": r"
 # use freehold_kva::{AddressSpace, Placement, Region, Regions, Request};
 # use freehold_units::{Align, Span};
-/// Each type converts to a shorter lifetime.
+/// Each converts to a shorter lifetime.
 fn shorter<'s>(all: (Region<'static, u8>, Regions<'static, u8>)) -> (Region<'s, u8>, Regions<'s, u8>) { all }
 let mut space = AddressSpace::<u8>::new(Span::new(0, 0xffff).unwrap(), Align::PAGE, Placement::Lowest).unwrap();
 let at = space.alloc(&Request::new(4096), 7).unwrap().first();",
