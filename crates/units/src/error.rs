@@ -56,18 +56,18 @@ impl<T, E: core::error::Error> core::error::Error for Rejected<T, E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Broken {
-    /// Its number, such as `K3`.
+    /// The invariant's number, such as `K3`.
     pub invariant: &'static str,
-    /// What it says.
+    /// The text of the invariant.
     pub rule: &'static str,
-    /// The chunk in which it fails, by its position, where there are chunks.
+    /// The position of the chunk in which it fails, in structures with chunks.
     pub chunk: Option<u32>,
-    /// Where it fails: an address, an index, or a bit of the chunk.
+    /// The place where it fails: an address, an index, or a bit of the chunk.
     pub at: u64,
 }
 
 impl Broken {
-    /// The same, in a chunk.
+    /// The same broken invariant, in a chunk.
     #[doc(hidden)]
     #[must_use]
     pub const fn in_chunk(self, chunk: u32) -> Self {

@@ -1,7 +1,7 @@
 //! The chunk's own record, computed from those of its blocks.
 //!
-//! Of each block the chunk sees only the longest interior run, and the runs that join over its edges. So its `contig_hint`
-//! may be less than the longest run there is, never more.
+//! The chunk's record takes only the longest interior run of each block, and the runs that join over block edges. So
+//! its `contig_hint` may be shorter than the longest run, never longer.
 
 use super::{Hints, Rules};
 use core::ops::Range;
@@ -41,7 +41,7 @@ impl Hints {
         None
     }
 
-    /// The length of the free run from the start of a block, over all blocks that are wholly free.
+    /// The length of the free run from the start of a block, over all entirely free blocks.
     fn free_from_left(&self, block: u32) -> u32 {
         let mut bits = 0;
         for block in &self.blocks[block as usize..] {
