@@ -1,5 +1,5 @@
-//! A judge of what threads did with a space: there must be an order of all calls, each at a moment between its begin and its end,
-//! in which every answer is right. It knows blocks alone, and nothing of slabs or trees.
+//! A judge of what threads did with a space: there must be an order of all calls, each at a moment between its begin
+//! and its end, in which every answer is right. It knows blocks alone, and nothing of slabs or trees.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
 
@@ -141,7 +141,8 @@ pub(crate) fn explore(scheduler: impl Scheduler + 'static, run: impl Fn() + Send
     Runner::new(scheduler, config).run(run);
 }
 
-/// What the judge must not believe: two holders, a block that is freed twice, answers of another time, what is never freed.
+/// What the judge must not believe: two holders, a block that is freed twice, answers of another time, what is never
+/// freed.
 #[test]
 fn shuttle_judge_finds_what_is_wrong() {
     let event = |begun, ended, did| Event { begun, ended, did };

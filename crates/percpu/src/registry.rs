@@ -130,8 +130,8 @@ macro_rules! metric {
         /// Cost: logarithmic in the names and in the metrics of the name, under the registry's lock.
         ///
         /// # Errors
-        /// [`RegistryError::Name`], [`RegistryError::Label`] or [`RegistryError::Kind`]; and [`RegistryError::Taken`] if a
-        /// static has the name.
+        /// [`RegistryError::Name`], [`RegistryError::Label`] or [`RegistryError::Kind`]; and [`RegistryError::Taken`]
+        /// if a static has the name.
         pub fn $get(&self, name: &str, labels: &[(&str, &str)]) -> Result<Arc<$type>, RegistryError> {
             let labels = checked(name, labels)?;
             let mut names = self.names();

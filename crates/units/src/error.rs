@@ -1,7 +1,7 @@
 //! The parts that the errors of all engines share.
 //!
-//! An engine has its own error enum for each question. Here are [`OutOfMemory`]; [`Rejected`], an error that returns the
-//! value of the request; [`Broken`], an invariant that `validate()` found broken; and
+//! An engine has its own error enum for each question. Here are [`OutOfMemory`]; [`Rejected`], an error that returns
+//! the value of the request; [`Broken`], an invariant that `validate()` found broken; and
 //! [`error_messages!`](crate::error_messages), which writes `Display` and `Error` of an enum from a table of messages.
 
 use core::fmt;
@@ -24,8 +24,8 @@ impl From<alloc::collections::TryReserveError> for OutOfMemory {
     }
 }
 
-/// An operation that was refused, with the value that the caller passed: the value to be stored, the sub-space to be taken
-/// back.
+/// An operation that was refused, with the value that the caller passed: the value to be stored, the sub-space to be
+/// taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<T, E> {
     /// The value, returned to the caller.
@@ -93,9 +93,9 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-/// Implements `Display` and `Error` of an enum from a table of messages. With `+ OutOfMemory`, the enum has a variant of that
-/// name, and `From<OutOfMemory>` is implemented too. A variant that holds another error shows that error's message, and so
-/// has no `source`.
+/// Implements `Display` and `Error` of an enum from a table of messages. With `+ OutOfMemory`, the enum has a variant
+/// of that name, and `From<OutOfMemory>` is implemented too. A variant that holds another error shows that error's
+/// message, and so has no `source`.
 ///
 /// ```
 /// # #[derive(Debug)]

@@ -129,8 +129,8 @@ impl PooledSpace {
     /// Cost: constant, except for one shard for each CPU and the top level of the page map, which grows with the span.
     ///
     /// # Errors
-    /// [`LayoutError::NotGranular`] unless `span` starts and ends on multiples of 16 granules; [`LayoutError::TooLarge`] for more
-    /// than 2^36 granules, 2^48 bytes of pages; [`LayoutError::OutOfMemory`].
+    /// [`LayoutError::NotGranular`] unless `span` starts and ends on multiples of 16 granules;
+    /// [`LayoutError::TooLarge`] for more than 2^36 granules, 2^48 bytes of pages; [`LayoutError::OutOfMemory`].
     pub fn new(span: Span, granule: Align) -> Result<Self, LayoutError> {
         Self::with(span, granule, false)
     }

@@ -95,8 +95,8 @@ fn runs(mut bits: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl PooledSpace {
-    /// Phase 1 of a purge: claims free resident blocks until they total at least `budget` bytes. The next call resumes after
-    /// the last one. Empty if nothing is resident, or the space is not [for memory](PooledSpace::for_memory).
+    /// Phase 1 of a purge: claims free resident blocks until they total at least `budget` bytes. The next call resumes
+    /// after the last one. Empty if nothing is resident, or the space is not [for memory](PooledSpace::for_memory).
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is no memory for the first claim. If memory runs out later, the batch ends there.

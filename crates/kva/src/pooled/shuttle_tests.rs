@@ -1,11 +1,13 @@
-//! A whole space under random schedules: three threads take, free, find, purge and trim; the judge looks at all they did.
+//! A whole space under random schedules: three threads take, free, find, purge and trim; the judge looks at all they
+//! did.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-kva --features std --lib shuttle
 //! ```
 //!
-//! Shuttle lets another thread run before each access to an atomic or a lock, and knows sequential consistency alone: weaker orders
-//! are loom's (`slab/loom_tests.rs`). A page map's top has 4 cells here, there are two shards, and a thread is on another each time.
+//! Shuttle lets another thread run before each access to an atomic or a lock, and knows sequential consistency alone:
+//! weaker orders are loom's (`slab/loom_tests.rs`). A page map's top has 4 cells here, there are two shards, and a
+//! thread is on another each time.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
 
@@ -53,7 +55,8 @@ fn free(space: &PooledSpace, first: u64, slab: Option<SlabRef>) -> Result<Span, 
     slab.map_or_else(|| space.free(first), |slab| space.free_slot(first, slab))
 }
 
-/// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody else runs.
+/// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody
+/// else runs.
 struct World {
     space: PooledSpace,
     free: Free,
@@ -390,7 +393,8 @@ fn shuttle_nothing_is_refused_while_slots_are_free() {
     shuttle_judge::explore(PctScheduler::new(4, SCHEDULES), take_one_at_a_time);
 }
 
-/// One resident slot, which a thread takes in line while another purges it. Returns whether the thread has it, and the purge had it.
+/// One resident slot, which a thread takes in line while another purges it. Returns whether the thread has it, and the
+/// purge had it.
 fn take_beside_purge() -> (bool, bool) {
     let space = Arc::new(PooledSpace::for_memory(Span::from_size(SPAN, SPAN).unwrap(), Align::PAGE).unwrap());
     let block = space.alloc(GRANULE).unwrap();

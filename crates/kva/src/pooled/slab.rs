@@ -232,7 +232,8 @@ impl Slab {
         self.word().generation() < LAST_GENERATION - 1
     }
 
-    /// Fast path of [`Slab::claim`]: one compare-exchange, no retry. `None` means: take the slow path. Small enough to inline.
+    /// Fast path of [`Slab::claim`]: one compare-exchange, no retry. `None` means: take the slow path. Small enough to
+    /// inline.
     #[inline]
     pub(super) fn try_claim(&self, generation: u32, tracks_residency: bool) -> Option<(Span, bool)> {
         let word = self.word();

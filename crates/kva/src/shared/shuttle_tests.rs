@@ -1,5 +1,5 @@
-//! The shared space under random schedules: two threads allocate, move and free, and one looks addresses up without a lock; the judge
-//! looks at all they did. A region that moves is one at each place meanwhile.
+//! The shared space under random schedules: two threads allocate, move and free, and one looks addresses up without a
+//! lock; the judge looks at all they did. A region that moves is one at each place meanwhile.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-kva --features std --lib shuttle
@@ -33,7 +33,8 @@ type Space = SharedSpace<Canary>;
 /// How threads free: a mutant has its own way.
 type Free = fn(&Space, u64) -> Result<(Span, Arc<Canary>), SharedError<FreeError>>;
 
-/// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody else runs.
+/// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody
+/// else runs.
 struct World {
     space: Space,
     free: Free,
@@ -248,7 +249,8 @@ fn run(free: Free, moved: &Arc<AtomicU64>) {
         history: Mutex::default(),
         moved: Arc::clone(moved),
     };
-    // Not joined: a thread that runs on in the drop of its thread-locals, as those of `rcu` do, has no result yet for shuttle.
+    // Not joined: a thread that runs on in the drop of its thread-locals, as those of `rcu` do, has no result yet for
+    // shuttle.
     shuttle::thread::scope(|scope| {
         let world = &world;
         for _ in 0..2 {

@@ -253,7 +253,7 @@ impl Toward {
         }
     }
 
-    /// Whether the limit does not lie beyond an index.
+    /// Whether an index is at or beyond the limit.
     pub(super) const fn reached(self, index: u64) -> bool {
         match self.way {
             Way::Up => index >= self.limit,
@@ -261,12 +261,12 @@ impl Toward {
         }
     }
 
-    /// Whether an index lies beyond the limit.
+    /// Whether an index is beyond the limit.
     pub(super) const fn passed(self, index: u64) -> bool {
         index != self.limit && self.reached(index)
     }
 
-    /// The next index that way; there is one, as the limit is not reached.
+    /// The next index in this direction. It exists, since the limit is not reached.
     pub(super) const fn beside(self, index: u64) -> u64 {
         match self.way {
             Way::Up => index.saturating_add(1),
@@ -274,7 +274,7 @@ impl Toward {
         }
     }
 
-    /// The state at the limit.
+    /// The state of a cursor at the limit.
     pub(super) const fn beyond(self) -> State {
         match self.way {
             Way::Up => State::Overflow,
@@ -282,7 +282,7 @@ impl Toward {
         }
     }
 
-    /// The state at the limit of the way back.
+    /// The state of a cursor at the limit of the other direction.
     pub(super) const fn behind(self) -> State {
         match self.way {
             Way::Up => State::Underflow,

@@ -1,9 +1,9 @@
 //! The record of a block's free runs. A chunk has such a record of itself, as if it were one block.
 //!
-//! Invariant P3, hints promise no more than there is: `contig_hint` and `scan_hint` bits are free where those runs start,
-//! and `scan_hint` is no longer than `contig_hint`; `left_free` and `right_free` are no more than the runs at the edges;
-//! nothing below `first_free` is free. Hints may promise less: a scan hint that becomes the longest run is only the longest
-//! *known* one, as the bits before it are not searched again. A run of length 0 keeps its old start.
+//! Invariant P3, hints promise no more than there is: `contig_hint` and `scan_hint` bits are free where those runs
+//! start, and `scan_hint` is no longer than `contig_hint`; `left_free` and `right_free` are no more than the runs at
+//! the edges; nothing below `first_free` is free. Hints may promise less: a scan hint that becomes the longest run is
+//! only the longest *known* one, as the bits before it are not searched again. A run of length 0 keeps its old start.
 
 use super::Rules;
 use core::ops::Range;

@@ -22,8 +22,8 @@ impl Hints {
         }
     }
 
-    /// The next run at or after a bit that the blocks' records show: a block's longest one if it does not touch the right
-    /// edge, or the run that joins over that edge.
+    /// The next run at or after a bit that the blocks' records show: a block's longest one if it does not touch the
+    /// right edge, or the run that joins over that edge.
     #[inline]
     fn next_run(&self, from: u32) -> Option<Range<u32>> {
         let (first, mut offset) = (block_of(from), in_block(from));

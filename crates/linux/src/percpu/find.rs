@@ -66,8 +66,8 @@ fn candidate(hints: &Hints, at: u32, want: &BitRequest, probe: &mut impl Probe) 
     None
 }
 
-/// The first place from `from` on, by the bits. If the placement has scan hints, the longest run that was too short becomes
-/// a hint of its block.
+/// The first place from `from` on, by the bits. If the placement has scan hints, the longest run that was too short
+/// becomes a hint of its block.
 #[doc(alias = "pcpu_alloc_area")]
 pub(super) fn place<R: Rules>(
     chunk: &mut Chunk<Hints>,

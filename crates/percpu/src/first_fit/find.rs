@@ -129,8 +129,8 @@ fn in_tight_chunk(
     None
 }
 
-/// The lowest place in a chunk's pages with objects, from a word on. If there is none, lowers the chunk's bound and moves the
-/// chunk to the list of its new bound.
+/// The lowest place in a chunk's pages with objects, from a word on. If there is none, lowers the chunk's bound and
+/// moves the chunk to the list of its new bound.
 #[inline]
 fn in_known_chunk(
     chunks: &mut Chunks<FirstFit>,
@@ -149,7 +149,8 @@ fn in_known_chunk(
     bit.map(|bit| Location { chunk: index, bit })
 }
 
-/// The lowest place in a chunk's pages with objects, from a word on. Lowers the bounds of the pages in which it finds none.
+/// The lowest place in a chunk's pages with objects, from a word on. Lowers the bounds of the pages in which it finds
+/// none.
 #[inline]
 fn in_chunk(
     chunk: &mut Chunk<Longest>,

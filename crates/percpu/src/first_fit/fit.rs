@@ -99,8 +99,8 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     Err(at)
 }
 
-/// An upper bound of the free runs that start in a page, for a page in which the request has no place. The caller searched
-/// from the request's cursor on, and below the cursor there is no place either (P8).
+/// An upper bound of the free runs that start in a page, for a page in which the request has no place. The caller
+/// searched from the request's cursor on, and below the cursor there is no place either (P8).
 pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &BitRequest) -> u32 {
     if request.bits > WORD {
         let first = (page * BLOCK_WORDS) as usize;

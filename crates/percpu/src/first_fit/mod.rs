@@ -14,16 +14,16 @@
 //!   search that finds no place in the page lowers it.
 //! - `most` of a chunk: for each alignment, an upper bound of the bits that fit in a page of the chunk. A table of
 //!   maxima over all chunks (`maxima.rs`) finds the next chunk whose bound is high enough.
-//! - The cursor of a key, which is a size and an alignment: no page below it has a place for the key (P8). There are 24 keys
-//!   (`keys.rs`), so that most requests find their place in the one word at their cursor. Requests of up to 64 bits have a key,
-//!   and aligned ones of up to a page.
+//! - The cursor of a key, which is a size and an alignment: no page below it has a place for the key (P8). There are 24
+//!   keys (`keys.rs`), so that most requests find their place in the one word at their cursor. Requests of up to 64
+//!   bits have a key, and aligned ones of up to a page.
 //!
 //! A request takes the first place that these steps find:
 //!
 //! 1. With a key: its cursor's page, then pages by ascending chunk and page, except those whose bound is too low
 //!    (`find.rs`, `fit.rs`).
-//! 2. Up to a page without a key: chunks by ascending bound. Chunks are on lists by bound, in steps of 4, 8 and 32 bits. Tight
-//!    chunks come first so that long runs stay whole: a churn of random sizes then needs less memory
+//! 2. Up to a page without a key: chunks by ascending bound. Chunks are on lists by bound, in steps of 4, 8 and 32
+//!    bits. Tight chunks come first so that long runs stay whole: a churn of random sizes then needs less memory
 //!    (`freehold bench percpu --workload churn`).
 //! 3. The lowest populated page without objects, in the first chunk that has one; else a page without memory. The
 //!    object goes to the page's first bit.
@@ -71,11 +71,12 @@ const MOST_BITS: u32 = MIN_UNIT_BYTES / BIT_BYTES;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstFit;
 
-/// For each page of a chunk, an upper bound in bits of the free runs that start in it, at most 1024. A page without objects
-/// ends a run, and its own bound is 0.
+/// For each page of a chunk, an upper bound in bits of the free runs that start in it, at most 1024. A page without
+/// objects ends a run, and its own bound is 0.
 type Longest = Vec<i16>;
 
-/// The list for chunks whose bound is `most` bits: in steps of 64 bits up to 64, of 4 up to 128, of 8 up to 256, then of 32.
+/// The list for chunks whose bound is `most` bits: in steps of 64 bits up to 64, of 4 up to 128, of 8 up to 256, then
+/// of 32.
 #[inline]
 fn slot_of_bound(most: i16) -> u32 {
     match most as u32 {

@@ -147,7 +147,8 @@ fn a_bound_of_a_vacant_position_that_is_not_0_is_seen() {
     assert_eq!(found(broken), expected);
 }
 
-/// Pages visited for each allocation of a sequence, in sets of three sizes. The sequence returns the number of allocations.
+/// Pages visited for each allocation of a sequence, in sets of three sizes. The sequence returns the number of
+/// allocations.
 fn pages_visited(sequence: impl Fn(&mut ChunkSet, u32, &mut Tally) -> u32) -> [u64; 3] {
     [8, 64, 512].map(|chunks| {
         let mut set: ChunkSet = ChunkSet::new(Config::new(MIN_UNIT_BYTES, 1)).unwrap();

@@ -39,8 +39,8 @@ pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     record(chunks, index, &run);
 }
 
-/// As [`freed`], for an object of several pages, or for the last object of its page. The first and the last page may have
-/// other objects.
+/// As [`freed`], for an object of several pages, or for the last object of its page. The first and the last page may
+/// have other objects.
 #[inline(never)]
 fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     let Change { chunk: index, ref object, pages: emptied } = *freed;

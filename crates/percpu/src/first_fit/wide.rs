@@ -22,7 +22,8 @@ pub(super) fn find(
     in_chunks(chunks, request, false, probe)
 }
 
-/// The lowest place; if `populated`, only in pages that have memory. Lowers the bounds of the chunks in which it finds none.
+/// The lowest place; if `populated`, only in pages that have memory. Lowers the bounds of the chunks in which it finds
+/// none.
 fn in_chunks(
     chunks: &mut Chunks<FirstFit>,
     request: &BitRequest,

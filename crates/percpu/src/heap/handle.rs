@@ -103,8 +103,8 @@ impl<'heap, T: Zeroed> PerCpu<'heap, T> {
 impl PerCpuHeap {
     /// Allocates an object whose values are all zero.
     ///
-    /// Cost: constant for sizes up to 64 bytes aligned to at most 8, of which 32 are fetched at a time; for others, and for
-    /// those 32, an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock.
+    /// Cost: constant for sizes up to 64 bytes aligned to at most 8, of which 32 are fetched at a time; for others, and
+    /// for those 32, an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock.
     ///
     /// ```
     /// use freehold_percpu::heap::PerCpuHeap;

@@ -81,8 +81,9 @@ impl<H> Chunk<H> {
 
     /// Marks an object in the maps. Returns how many of its pages had no object before. Returns `None`, and changes
     /// nothing, if one of its pages has no memory.
-    // `inline(always)`: 323 instructions an operation, 331 without (`freehold replay --instructions` of forkshell.pcpu). The six in this
-    // crate together: 372 without, and 0.53 of `bitmap-linux-fixed` in time over the recorded workloads instead of 0.48.
+    // `inline(always)`: 323 instructions an operation, 331 without (`freehold replay --instructions` of
+    // forkshell.pcpu). The six in this crate together: 372 without, and 0.53 of `bitmap-linux-fixed` in time over the
+    // recorded workloads instead of 0.48.
     #[inline(always)]
     pub(crate) fn mark_taken(&mut self, object: &Range<u32>) -> Option<u32> {
         let begun = self.pages.take(object)?;
@@ -95,7 +96,8 @@ impl<H> Chunk<H> {
 
     /// Clears the object that starts at an offset. Returns its bits, and how many of its pages have no object any more.
     /// Returns `None` if no object starts there.
-    // `inline(always)`: 323 instructions an operation, 336 without (`freehold replay --instructions` of forkshell.pcpu).
+    // `inline(always)`: 323 instructions an operation, 336 without (`freehold replay --instructions` of
+    // forkshell.pcpu).
     #[inline(always)]
     pub(crate) fn mark_free(&mut self, offset_bytes: u32) -> Option<(Range<u32>, u32)> {
         // The offset in bits. If the offset is not a multiple of 4, its low bits rotate to the top. The result is then

@@ -54,7 +54,7 @@ impl<P: Placement> Chunks<P> {
         known.filter(|known| known.generation == chunk.generation).ok_or(FreeError::UnknownChunk { chunk })
     }
 
-    /// [`Chunks::named`], mutable.
+    /// [`Chunks::find`], mutable.
     #[inline]
     pub(crate) fn find_mut(&mut self, chunk: ChunkId) -> Result<&mut Chunk<P::Hints>, FreeError> {
         let known = self.chunks.get_mut(chunk.index as usize);
@@ -124,8 +124,9 @@ impl<P: Placement> Chunks<P> {
         P::update_pages(self, index, false);
     }
 
-    /// Relinks a chunk whose size class changed: at the head if its free area grew, at the tail if it shrank. A chunk that is set aside stays on its list. A chunk that was demoted since the last
-    /// change stays on the list of full chunks. Cost: constant.
+    /// Relinks a chunk whose size class changed: at the head if its free area grew, at the tail if it shrank. A chunk
+    /// that is set aside stays on its list. A chunk that was demoted since the last change stays on the list of full
+    /// chunks. Cost: constant.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
     pub fn relocate(&mut self, index: u32) {

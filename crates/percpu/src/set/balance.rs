@@ -87,8 +87,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// Populates pages until a few empty ones are ready. If a request that could not wait was refused, populates a few more
-    /// even if some are ready.
+    /// Populates pages until a few empty ones are ready. If a request that could not wait was refused, populates a few
+    /// more even if some are ready.
     #[doc(alias = "pcpu_balance_populated")]
     fn populate_some(&mut self) -> Result<(), OutOfMemory> {
         loop {

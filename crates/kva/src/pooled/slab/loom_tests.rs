@@ -16,7 +16,8 @@ const BASE: u64 = 0x10_0000;
 /// Where the record's next slab lies: what was the third slot is its first.
 const NEXT_BASE: u64 = BASE + 2 * SLOT;
 
-/// A slab, and for two of its slots the accesses of holders: loom stops at one that is not ordered after the one before.
+/// A slab, and for two of its slots the accesses of holders: loom stops at one that is not ordered after the one
+/// before.
 struct Shared {
     slab: Slab,
     slots: [UnsafeCell<()>; 2],

@@ -1,5 +1,5 @@
-//! One thread against a map of live blocks, in a space so small that everything collides. Every answer is judged, refusals
-//! by what the space had at that time.
+//! One thread against a map of live blocks, in a space so small that everything collides. Every answer is judged,
+//! refusals by what the space had at that time.
 
 use super::super::PooledSpace;
 use super::super::class::Class;

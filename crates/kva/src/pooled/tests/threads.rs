@@ -1,5 +1,5 @@
-//! Many threads on one space. A table of its own, with one owner for each granule, says whether two blocks ever overlapped;
-//! at the end everything is freed, and one block must remain.
+//! Many threads on one space. A table of its own, with one owner for each granule, says whether two blocks ever
+//! overlapped; at the end everything is freed, and one block must remain.
 
 use super::super::{PooledSpace, SlabRef};
 use crate::FreeError;
@@ -146,7 +146,8 @@ fn blocks_never_overlap_and_none_is_lost() {
     }
 }
 
-/// Several threads free the same blocks, and others trim, so that slabs are retired beneath them: each block is freed once.
+/// Several threads free the same blocks, and others trim, so that slabs are retired beneath them: each block is freed
+/// once.
 #[test]
 fn double_frees_are_caught_beside_retiring() {
     let space = space(false);
