@@ -92,7 +92,7 @@ pub enum AllocError {
     SizeOverflow,
     /// A guard of 2^31 granules or more.
     GuardTooLarge {
-        /// The guard asked for, in bytes.
+        /// The requested guard, in bytes.
         guard_bytes: u64,
     },
     /// A window that ends before it starts.
@@ -104,21 +104,21 @@ pub enum AllocError {
     },
     /// The window contains no address of the space.
     WindowOutside {
-        /// The window asked for.
+        /// The requested window.
         window: Span,
         /// The whole space.
         space: Span,
     },
     /// A fixed place has addresses that are not in the space: beyond its ends, or in a hole of its layout.
     PlaceOutside {
-        /// The place asked for.
+        /// The requested place.
         place: Span,
         /// The whole space, holes included.
         space: Span,
     },
     /// A fixed place does not start and end on multiples of the granule.
     PlaceNotGranular {
-        /// The place asked for.
+        /// The requested place.
         place: Span,
         /// The granule it must be made of.
         granule: Align,

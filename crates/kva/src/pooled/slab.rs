@@ -305,7 +305,7 @@ impl Slab {
             let slot = if resident != 0 { resident } else { free }.trailing_zeros();
             let bit = 1 << slot;
             match self.exchange(word, word.with_free(free & !bit)) {
-                // Who holds a slot keeps the slab.
+                // A held slot keeps the slab alive.
                 Ok(()) => return Some((self.layout().slot(slot), self.keep_resident(tracks_residency, bit))),
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
@@ -332,7 +332,7 @@ impl Slab {
             if !is_ready(span) {
                 tried |= bit;
             } else if self.exchange(word, word.with_free(word.free() & !bit)).is_ok() {
-                // Who holds a slot keeps the slab, so the span was of this generation.
+                // A held slot keeps the slab alive, so the span belongs to this generation.
                 return Some((span, self.keep_resident(tracks_residency, bit)));
             }
         }

@@ -1,4 +1,4 @@
-//! Requests of all kinds find what room there is, and bounds and cursors stay true.
+//! Requests of all kinds find the free space there is, and bounds and cursors stay valid.
 
 use super::index::ALIGNMENTS;
 use super::keys::NOWHERE;
@@ -267,7 +267,7 @@ fn sidelined_chunks_without_a_place_are_not_visited_again() {
     assert!(visited <= [4; 3], "{visited:?} pages an allocation");
 }
 
-/// Requests alike, or a free of every object of a stretch but one in so many.
+/// Equal requests, or frees of all objects of a range except one in every few.
 #[derive(Clone, Debug)]
 enum Step {
     Alloc { bytes: u64, shift: u32, times: u16 },

@@ -1,4 +1,4 @@
-//! The word under every schedule and every order of memory that loom knows, and its mutants.
+//! The word under every schedule and memory ordering that loom explores, and its mutants.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg loom" cargo test -p freehold-kva --features std --lib slab
@@ -290,7 +290,7 @@ fn a_purge_and_a_holder_exclude_each_other() {
     }
 }
 
-/// Takes the only slot for good: no purge is behind what it was told.
+/// Takes the only slot for good, so no purge can follow.
 fn hold_resident_with(shared: &Shared, claim: fn(&Slab) -> Option<bool>) {
     if let Some(is_resident) = claim(&shared.slab) {
         // An exchange reads the latest.
