@@ -1,5 +1,5 @@
-//! Atomics and locks: the standard library's, loom's where the protocol is modelled, or shuttle's where a whole space runs under
-//! random schedules.
+//! Atomics and locks: the standard library's, loom's in models of a protocol, or shuttle's in tests of a whole space
+//! under random schedules.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
@@ -17,7 +17,7 @@ pub(crate) use std::sync::{
     atomic::{AtomicU32, AtomicU64, Ordering, fence},
 };
 
-/// The CPU that shuttle has a thread on: another each time.
+/// The CPU number of a thread under shuttle: another one at each call.
 #[cfg(shuttle)]
 pub(crate) fn drawn_cpu() -> Option<u32> {
     use shuttle::rand::{RngCore, thread_rng};

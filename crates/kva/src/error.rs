@@ -1,4 +1,4 @@
-//! Why an operation was refused: one small enum per question, each carrying what is in the way.
+//! Errors of the spaces: one small enum for each kind of operation. A variant carries the obstacle.
 
 mod moves;
 #[cfg(feature = "std")]
@@ -12,7 +12,7 @@ pub use moves::MoveError;
 pub use shared::SharedError;
 pub use sub_space::{AdoptError, ReturnError};
 
-/// Why a space was not laid out, or its layout not changed. The space is unchanged.
+/// The error of creating a space or changing its layout. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -23,37 +23,37 @@ pub enum LayoutError {
         /// The granule it must be made of.
         granule: Align,
     },
-    /// A span shares addresses with what the space has already.
+    /// A span shares addresses with the space's existing addresses.
     Overlap {
-        /// The span that was given second.
+        /// The later of the two spans.
         span: Span,
-        /// The free block or region that it meets.
+        /// The free block or region that it overlaps.
         block: Span,
     },
-    /// A layout of no span at all, or all of a space that was to be taken away.
+    /// A layout without any span, or a removal of all addresses of a space.
     Empty,
-    /// Addresses that were to be taken away belong to a region, or to the guard or new place of one.
+    /// Addresses to be removed belong to a region, or to the guard or new place of one.
     Occupied {
         /// The region, without its guard.
         region: Span,
     },
-    /// Addresses that were to be taken away are not all in the space.
+    /// Addresses to be removed are not all in the space.
     Outside {
         /// The span.
         span: Span,
         /// From the lowest to the highest address of the space.
         space: Span,
     },
-    /// A sub-space has the addresses that it was carved with, and no others.
+    /// The space is a sub-space, whose addresses cannot change.
     SubSpace {
-        /// What it was carved with.
+        /// The addresses of the sub-space.
         space: Span,
     },
     /// More addresses than a pooled space can have.
     TooLarge {
         /// The span.
         span: Span,
-        /// The most that there may be with its granule, in bytes.
+        /// The most that a space with its granule may have, in bytes.
         most_bytes: u128,
     },
     /// No memory for the index.
@@ -70,11 +70,11 @@ error_messages! { LayoutError + OutOfMemory {
     Self::TooLarge { span, most_bytes } => "{span} has more than {}", Bytes(*most_bytes);
 } }
 
-/// Why a request was not served. The space is unchanged.
+/// The error of an allocation. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocError {
-    /// A size of 0, or a request for no area at all.
+    /// A size of 0, or a congruent request without areas.
     ZeroSize,
     /// The size or the guard is not a multiple of the granule.
     NotGranular {
@@ -83,7 +83,7 @@ pub enum AllocError {
         /// The granule it must be a multiple of.
         granule: Align,
     },
-    /// An alignment that is no power of two.
+    /// An alignment that is not a power of two.
     NotPowerOfTwo {
         /// The alignment, in bytes.
         align_bytes: u64,
@@ -92,82 +92,81 @@ pub enum AllocError {
     SizeOverflow,
     /// A guard of 2^31 granules or more.
     GuardTooLarge {
-        /// The guard asked for, in bytes.
+        /// The requested guard, in bytes.
         guard_bytes: u64,
     },
     /// A window that ends before it starts.
     WindowEmpty {
-        /// Its lowest address.
+        /// The window's lowest address.
         first: u64,
-        /// Its highest address, below the lowest.
+        /// The window's highest address, below the lowest.
         last: u64,
     },
-    /// The window has no address of the space.
+    /// The window contains no address of the space.
     WindowOutside {
-        /// The window asked for.
+        /// The requested window.
         window: Span,
         /// The whole space.
         space: Span,
     },
-    /// A fixed place has addresses that the space was never given: beyond its ends, or in a hole of its layout.
+    /// A fixed place has addresses that are not in the space: beyond its ends, or in a hole of its layout.
     PlaceOutside {
-        /// The place asked for.
+        /// The requested place.
         place: Span,
         /// The whole space, holes included.
         space: Span,
     },
     /// A fixed place does not start and end on multiples of the granule.
     PlaceNotGranular {
-        /// The place asked for.
+        /// The requested place.
         place: Span,
         /// The granule it must be made of.
         granule: Align,
     },
     /// An area of a congruent request does not start and end on multiples of the granule.
     AreaNotGranular {
-        /// Its position in the request.
+        /// The area's position in the request.
         area: usize,
         /// The granule it must be made of.
         granule: Align,
     },
-    /// A region, or its guard, is where the request had to lie: at a fixed place, or in a window that leaves no
-    /// choice. Whose it is, [`region_at`](crate::AddressSpace::region_at) tells at any of the region's addresses.
+    /// A region or its guard is in the way of a fixed place, or of a window that leaves no choice.
+    /// [`region_at`](crate::AddressSpace::region_at), called with any of its addresses, returns its value.
     Occupied {
         /// The region in the way, without its guard; the highest if there are several.
         region: Span,
     },
     /// Two areas of one request overlap each other.
     AreasOverlap {
-        /// Position of the first of them in the request.
+        /// Position of the first area in the request.
         area: usize,
-        /// Position of the other.
+        /// Position of the other area.
         other: usize,
     },
-    /// More than there is of the space within the window, free or not.
+    /// The size is larger than the part of the space within the window, free or not.
     TooLarge {
-        /// Size with guard, in bytes; of a congruent request, from the lowest area to the highest.
+        /// Size including the guard, in bytes; for a congruent request, from the lowest area to the highest.
         size_bytes: u64,
-        /// Bytes that the window has of the space.
+        /// Bytes of the space within the window.
         room_bytes: u64,
     },
-    /// No multiple of the alignment lies in the window and the space with room for the size behind it, free or
-    /// not: an alignment larger than the space, above all.
+    /// No multiple of the alignment in the window and the space has enough addresses after it, free or not. The usual
+    /// cause is an alignment larger than the space.
     NoMultiple {
-        /// Size with guard, in bytes; of a congruent request, of all areas.
+        /// Size including the guard, in bytes; for a congruent request, the sum of all areas.
         size_bytes: u64,
-        /// The alignment that counted: the request's or the granule, whichever is larger.
+        /// The effective alignment: the larger of the request's and the granule.
         align: Align,
-        /// Where a multiple had to lie: the part of the window between the ends of the space.
+        /// The part of the window between the ends of the space.
         window: Span,
     },
-    /// No free block can hold the request, though the space could if less were taken, or if its layout had no
-    /// holes.
+    /// No free block can hold the request. The space could if less were taken, or if its layout had no holes.
     NoSpace {
-        /// Size with guard, in bytes.
+        /// Size including the guard, in bytes.
         size_bytes: u64,
-        /// The alignment that counted: the request's or the granule, whichever is larger.
+        /// The effective alignment: the larger of the request's and the granule.
         align: Align,
-        /// Where it had to lie: the part of the window between the ends of the space.
+        /// The part of the window between the ends of the space, in which the request had to lie.
         window: Span,
         /// The largest free block of the whole space, in bytes.
         largest_free_bytes: u64,
@@ -199,11 +198,11 @@ error_messages! { AllocError + OutOfMemory {
         Bytes::from(*size_bytes).beside(*largest_free_bytes), Bytes::from(*largest_free_bytes).beside(*size_bytes);
 } }
 
-/// Why nothing was freed. The space is unchanged.
+/// The error of a free. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FreeError {
-    /// The address is free already: freed twice, or never handed out.
+    /// The address is already free: it was freed twice, or never handed out.
     AlreadyFree {
         /// The address.
         address: u64,
@@ -222,9 +221,9 @@ pub enum FreeError {
         /// The region, without its guard.
         region: Span,
     },
-    /// The region is moving, or the address is kept for one that is.
+    /// The region is moving, or the address is held for a region that is.
     Moving {
-        /// The region where it was, without its guard.
+        /// The region at its old place, without its guard.
         region: Span,
     },
     /// The address does not belong to the space.
@@ -245,13 +244,13 @@ error_messages! { FreeError + OutOfMemory {
     Self::Unknown { address } => "{address:#x} is not an address of this space";
 } }
 
-/// Why a region was not resized. The space is unchanged.
+/// The error of a resize. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResizeError {
     /// No region starts at the address.
     Address(FreeError),
-    /// The size or place cannot be had.
+    /// The size is invalid, or its addresses are not free.
     Size(AllocError),
 }
 
@@ -278,5 +277,5 @@ impl<T> From<Rejected<T>> for AllocError {
     }
 }
 
-/// A refused operation, with what was handed in for it.
+/// The error of an operation that returns the value passed to it.
 pub type Rejected<T, E = AllocError> = freehold_units::Rejected<T, E>;

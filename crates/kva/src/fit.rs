@@ -1,4 +1,4 @@
-//! How a span lies in the free block it is cut from, and how a freed span meets its neighbours.
+//! Classification of cuts and merges: how a span lies in its free block, and which neighbours a freed span merges with.
 //!
 //! ```text
 //!  Full       |#######|      LeftEdge   |####...|
@@ -11,13 +11,13 @@ use freehold_units::{Span, Work};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(alias = "fit_type")]
 pub enum Fit {
-    /// The whole block; it leaves the index.
+    /// The whole block; the block leaves the index.
     Full,
-    /// The block's start; the block shrinks.
+    /// The start of the block; the block shrinks.
     LeftEdge,
-    /// The block's end; the block shrinks.
+    /// The end of the block; the block shrinks.
     RightEdge,
-    /// The middle; the block keeps what lies above, and a new block takes what lies below.
+    /// The middle of the block; the block keeps the part above, and a new block takes the part below.
     NoEdge,
 }
 
@@ -33,7 +33,7 @@ impl Fit {
         }
     }
 
-    /// The count under which a probe hears of it. Cost: constant.
+    /// The kind of work that a probe counts it as. Cost: constant.
     #[must_use]
     pub const fn work(self) -> Work {
         match self {
@@ -45,21 +45,21 @@ impl Fit {
     }
 }
 
-/// The neighbours with which a freed span became one block.
+/// The neighbours that a freed span was merged with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
-    /// Neither: it is a block of its own.
+    /// Neither: the span is a block of its own.
     None,
-    /// The block that ended where it starts.
+    /// The block before the span.
     Previous,
-    /// The block that starts where it ends.
+    /// The block after the span.
     Next,
     /// Both.
     Both,
 }
 
 impl Merge {
-    /// Named by which neighbours touch. Cost: constant.
+    /// The value for the neighbours that touch the span. Cost: constant.
     #[must_use]
     pub const fn of(previous: bool, next: bool) -> Self {
         match (previous, next) {
@@ -70,7 +70,7 @@ impl Merge {
         }
     }
 
-    /// The count under which a probe hears of it. Cost: constant.
+    /// The kind of work that a probe counts it as. Cost: constant.
     #[must_use]
     pub const fn work(self) -> Work {
         match self {

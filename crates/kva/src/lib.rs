@@ -1,8 +1,8 @@
 //! Hands out non-overlapping ranges of an address space.
 //!
-//! [`AddressSpace`] keeps its regions, each with the caller's value, in one B+tree; the gaps between them are what is
-//! free. Nodes have bounds of the gaps below them, by which a [`Placement`] finds its place. (The crate `freehold-linux` has
-//! the red-black tree of the Linux vmalloc allocator.)
+//! [`AddressSpace`] keeps its regions, each with the caller's value, in one B+tree; the gaps between them are free.
+//! Nodes keep upper bounds of the gaps below them, which guide the search of a [`Placement`]. (The crate
+//! `freehold-linux` has the red-black tree of the Linux vmalloc allocator.)
 //!
 //! ```text
 //!          first                                                     last

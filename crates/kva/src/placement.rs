@@ -1,8 +1,9 @@
-//! Which of the addresses that can serve a request is taken.
+//! Placement policies: the choice between the addresses that can serve a request.
 
 use crate::regions::Order;
 
-/// Which of the addresses that can serve a request is taken. All are exact for every alignment and window.
+/// A placement policy: the choice between the addresses that can serve a request. Every policy is exact for every
+/// alignment and window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Placement {
@@ -11,20 +12,20 @@ pub enum Placement {
     Lowest,
     /// The highest address.
     Highest,
-    /// The lowest place in the smallest free block that has one, in the lowest of equals. Less is left over and fewer blocks
-    /// come about than with the lowest address first, at the price of a second tree.
+    /// The lowest place in the smallest free block that has one; of equally small blocks, in the lowest. It leaves less
+    /// space over and creates fewer blocks than the lowest address first, at the price of a second tree.
     ///
-    /// The first allocation under it makes that tree, which has the free blocks by size, and which the space keeps from then
-    /// on: about 24 bytes a free block, and every operation is O(log n) longer. A free, and what else makes blocks, may then
-    /// be refused for want of memory.
+    /// The first allocation under it builds that tree, which has the free blocks by size. The space keeps the tree from
+    /// then on: about 24 bytes for each free block, and every operation takes O(log n) longer. A free, and any other
+    /// operation that creates blocks, may then fail with `OutOfMemory`.
     ///
-    /// Cost: as for the others, if the window covers the space. In a window, also the lesser of two numbers: the regions in
-    /// it; and the blocks outside it that have a place and are not larger than the one taken.
+    /// Cost: as for the others, if the window covers the space. Otherwise also the lesser of two numbers: the regions
+    /// in the window, and the blocks outside it that have a place and are not larger than the block taken.
     BestFit,
 }
 
 impl Placement {
-    /// From which end of the addresses its search begins; of best fit, the one by address that it has.
+    /// The end of the addresses at which a search begins; for best fit, that of its search by address.
     #[inline]
     pub(crate) fn order(self) -> Order {
         match self {

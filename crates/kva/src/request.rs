@@ -1,4 +1,4 @@
-//! What is asked of a space.
+//! Requests for a range of a space.
 
 use crate::AllocError;
 use freehold_units::{Align, Span};
@@ -17,29 +17,30 @@ use freehold_units::{Align, Span};
 pub struct Request {
     /// Usable size in bytes.
     pub size_bytes: u64,
-    /// Bytes after the region that stay taken with it.
+    /// Bytes after the region that are reserved with it and stay unused.
     pub guard_bytes: u64,
-    /// What the region must start at a multiple of: a power of two, or the space refuses it.
+    /// The region's start must be a multiple of this. The space refuses a number that is not a power of two.
     pub align_bytes: u64,
-    /// Where the region and its guard must lie.
+    /// The addresses that the region and its guard must lie in.
     pub window: Span,
 }
 
 impl Request {
-    /// `size_bytes` anywhere, without constraint. A size of 0 is refused by the space. Cost: constant.
+    /// A request for `size_bytes` anywhere. The space refuses a size of 0. Cost: constant.
     #[must_use]
     pub const fn new(size_bytes: u64) -> Self {
         Self { size_bytes, guard_bytes: 0, align_bytes: 1, window: Span::ALL }
     }
 
-    /// The region must start at a multiple of `align`. The space's granule counts in any case. Cost: constant.
+    /// Requires that the region start at a multiple of `align`. The space's granule always applies as well. Cost:
+    /// constant.
     #[must_use]
     pub const fn align(self, align: Align) -> Self {
         self.align_bytes(align.bytes())
     }
 
-    /// [`Request::align`] with a number that comes from a guest or a file. The space refuses what is no power of two
-    /// ([`AllocError::NotPowerOfTwo`]).
+    /// [`Request::align`] with a number that comes from a guest or a file. The space refuses a number that is not a
+    /// power of two ([`AllocError::NotPowerOfTwo`]).
     ///
     /// Cost: constant.
     #[must_use]
@@ -47,13 +48,14 @@ impl Request {
         Self { align_bytes, ..self }
     }
 
-    /// `size_bytes`, a power of two, at a multiple of itself: what a PCI BAR needs, or a large page. Cost: constant.
+    /// A request for `size_bytes`, a power of two, at a multiple of itself, as for a PCI BAR or a large page. Cost:
+    /// constant.
     #[must_use]
     pub const fn natural(size_bytes: u64) -> Self {
         Self::new(size_bytes).align_bytes(size_bytes)
     }
 
-    /// Region and guard must lie in `window`, which is never empty ([`Request::within`] takes any two ends).
+    /// Requires that region and guard lie in `window`, which is never empty ([`Request::within`] takes any two ends).
     ///
     /// Cost: constant.
     #[must_use]
@@ -62,8 +64,8 @@ impl Request {
         Self { window, ..self }
     }
 
-    /// Region and guard must lie at `first..=last`: a [window](Self::window) whose ends come from a guest or a
-    /// file, and may be the wrong way round.
+    /// Requires that region and guard lie in `first..=last`. This is a [window](Self::window) whose ends come from a
+    /// guest or a file, and may be in the wrong order.
     ///
     /// Cost: constant.
     ///
@@ -85,26 +87,26 @@ impl Request {
         }
     }
 
-    /// `guard_bytes` after the region stay taken with it, and belong to nobody. Cost: constant.
+    /// Reserves `guard_bytes` after the region, which stay unused while the region lives. Cost: constant.
     #[must_use]
     pub const fn guard(self, guard_bytes: u64) -> Self {
         Self { guard_bytes, ..self }
     }
 }
 
-/// A request that was checked, as a search sees it.
+/// A checked request, the input of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedRequest {
-    /// Size with guard in bytes, at least a granule.
+    /// Size including the guard in bytes; at least a granule.
     pub size_bytes: u64,
-    /// What the start must be a multiple of; at least the granule.
+    /// The start must be a multiple of this; at least the granule.
     pub align: Align,
-    /// Where all of it must lie.
+    /// The addresses that the region and its guard must lie in.
     pub window: Span,
 }
 
 impl CheckedRequest {
-    /// The lowest place for it in a free block, if there is one.
+    /// The lowest place for the request in a free block, if there is one.
     #[inline]
     pub(crate) fn lowest_in(&self, block: Span) -> Option<Span> {
         let place = block.lowest_fit(self.size_bytes, self.align, self.window.first())?;
@@ -115,7 +117,7 @@ impl CheckedRequest {
 /// The largest guard, in granules.
 pub(crate) const MAX_GUARD_GRANULES: u32 = (1 << 31) - 1;
 
-/// A guard that a region can have.
+/// The guard in granules, if a region can have one that large.
 #[inline]
 pub(crate) fn guard_granules(granules: u64) -> Option<u32> {
     u32::try_from(granules).ok().filter(|&granules| granules <= MAX_GUARD_GRANULES)

@@ -1,15 +1,15 @@
-//! An address space for many threads that is looked up far more often than it is changed: a VMM's devices, a process's mappings.
+//! An address space for many threads with far more look-ups than changes: a VMM's devices, a process's mappings.
 //!
 //! ```text
 //!   core, under a lock    AddressSpace<()>     |####|......|########|.....|     where things go
 //!   busy, written there   MapleTree<Arc<V>>    |nic |      |  disk  |           who has an address, read without a lock
 //! ```
 //!
-//! What is allocated is published once its addresses are taken, and what is freed is unpublished before they are free. So who
-//! looks an address up never finds the region before the present one.
+//! An allocation takes the addresses first and then publishes the region. A free unpublishes the region before its
+//! addresses become free. So a look-up never finds the previous region of an address that has been reused.
 //!
-//! Invariant: K17 outside of the lock, `busy` has the usable addresses of each region of the core, and no others; of a region that
-//! is moving, those of both places.
+//! Invariant: K17 while no thread holds the lock, `busy` has exactly the usable addresses of the core's regions; for a
+//! region that is moving, those of both places.
 //!
 //! Source: the talk's wish to split the allocator's locks: its look-ups need none here.
 
@@ -29,7 +29,7 @@ use freehold_units::{Align, Broken, OutOfMemory, Rejected, Span, check};
 use std::fmt;
 use std::sync::Arc;
 
-/// Hands out ranges of a space to many threads, which look up who has an address without a lock.
+/// Hands out ranges of a space to many threads, which look up the region of an address without a lock.
 ///
 /// ```
 /// use freehold_kva::{Placement, Request, SharedSpace};
@@ -50,13 +50,14 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Cost
-/// A look-up is one of [`MapleTree`]: a guard and a walk, whatever writers do. A change takes the lock, and is a change of an
-/// [`AddressSpace`] and a store of the tree. Values are dropped after a grace period, by later changes, when no lock is held.
+/// A look-up is one in a [`MapleTree`]: a guard and a walk, which writers never block. A change takes the lock, changes
+/// an [`AddressSpace`] and stores into the tree. Later changes drop removed values after a grace period, while no lock
+/// is held.
 ///
 /// # Fork
 /// A child made by `fork` reads and changes its copy of the space: [`freehold_sys::fork`].
 pub struct SharedSpace<V> {
-    /// Where things go. Who holds its lock writes `busy`.
+    /// The allocator of addresses. Only the holder of its lock writes `busy`.
     core: Mutex<AddressSpace<()>>,
     busy: MapleTree<Arc<V>>,
 }
@@ -88,8 +89,8 @@ impl<V> SharedSpace<V> {
         fork::lock(|| self.core.lock())
     }
 
-    /// Begins to read, on this thread. [`Reading::entry_at`] tells the region that an address is in, and its value; guards belong
-    /// to nobody. A region that is moving is found at both places.
+    /// Starts a read on this thread. [`Reading::entry_at`] returns the region that contains an address, and its value.
+    /// A guard belongs to no region here. A region that is moving is found at both places.
     ///
     /// Cost: constant: a guard ([`MapleTree::read`]). A look-up under it is O(log n). Neither takes a lock.
     #[inline]
@@ -98,17 +99,17 @@ impl<V> SharedSpace<V> {
         self.busy.read()
     }
 
-    /// The regions as they are at this moment. While it lives, changes cost more: [`MapleTree::snapshot`].
+    /// A snapshot of the regions as they are now. While it lives, changes cost more: [`MapleTree::snapshot`].
     ///
     /// Cost: as [`MapleTree::snapshot`], whatever the number of regions.
     ///
     /// # Errors
-    /// No memory for a guard.
+    /// There is no memory for a guard.
     pub fn snapshot(&self) -> Result<Snapshot<'_, Arc<V>>, OutOfMemory> {
         self.busy.snapshot()
     }
 
-    /// The region that an address is in, with its value to keep.
+    /// The region that contains an address, with a clone of its value's `Arc`.
     ///
     /// Cost: O(log n), under a guard of its own, and a clone of the `Arc`. No lock.
     #[doc(alias = "find_vmap_area")]
@@ -117,23 +118,23 @@ impl<V> SharedSpace<V> {
         self.busy.entry_owned(address)
     }
 
-    /// Takes a range for `request`, and keeps the value with it. Returns the usable addresses, without guard.
+    /// Takes a range for `request`, and stores the value with it. Returns the usable addresses, without the guard.
     ///
     /// Cost: the lock, [`AddressSpace::alloc`], and a store into the tree of readers: O(log n).
     ///
     /// # Errors
-    /// The value comes back with the reason; nothing was changed.
+    /// Returns the value with the reason; nothing was changed.
     #[doc(alias = "alloc_vmap_area")]
     pub fn alloc(&self, request: &Request, value: Arc<V>) -> Result<Span, RejectedValue<V>> {
         self.publish(value, |core| core.alloc(request, ()))
     }
 
-    /// Takes exactly these addresses, and keeps the value with them.
+    /// Takes exactly these addresses, and stores the value with them.
     ///
     /// Cost: the lock, [`AddressSpace::alloc_at`], and a store into the tree of readers: O(log n).
     ///
     /// # Errors
-    /// As [`AddressSpace::alloc_at`] says why; the value comes back, and nothing was changed.
+    /// As [`AddressSpace::alloc_at`]: returns the value with the reason; nothing was changed.
     pub fn alloc_at(&self, span: Span, value: Arc<V>) -> Result<Span, RejectedValue<V>> {
         self.publish(value, |core| core.alloc_at(span, ()))
     }
@@ -153,21 +154,22 @@ impl<V> SharedSpace<V> {
             core.free(span.first()).expect("K17: what was just allocated can be freed");
         }
         drop(core);
-        // What no reader has any more is dropped here, with no lock.
+        // Values that no reader holds any more are dropped here, without a lock.
         match stored {
             Ok(_reclaimed) => Ok(span),
             Err(Rejected { value, cause }) => Err(Rejected { value, cause: cause.into() }),
         }
     }
 
-    /// Frees the region that starts at `first`, its guard with it: from now on nobody finds it. Who found it before keeps its value
-    /// as long as it reads. Returns its usable addresses and the value.
+    /// Frees the region that starts at `first` with its guard. No look-up finds it from now on; a reader that found it
+    /// before keeps its value until the read ends. Returns its usable addresses and the value.
     ///
-    /// Cost: the lock, and O(log n) in the space and in the tree of readers. The tree may poll its readers, once for
-    /// some hundred changes: a barrier on all threads.
+    /// Cost: the lock, and O(log n) in the space and in the tree of readers. About once in some hundred changes the
+    /// tree polls its readers: a barrier on all threads.
     ///
     /// # Errors
-    /// As [`AddressSpace::free`], or what removing it from the tree needs is refused; nothing was changed.
+    /// As [`AddressSpace::free`], or the tree cannot remove the region (readers, memory or the barrier); nothing was
+    /// changed.
     #[doc(alias = "free_vmap_area")]
     pub fn free(&self, first: u64) -> Result<(Span, Arc<V>), SharedError<FreeError>> {
         let mut core = self.lock();
@@ -185,12 +187,14 @@ impl<V> SharedSpace<V> {
         Ok((span, value))
     }
 
-    /// Takes the place at `to` for the region that starts at `first`, and keeps the old one: it is found at both.
+    /// Takes the place at `to` for the region that starts at `first`, and keeps the old one. Look-ups find the region
+    /// at both.
     ///
     /// Cost: the lock, [`AddressSpace::begin_move`], and a store into the tree of readers: O(log n).
     ///
     /// # Errors
-    /// As [`AddressSpace::begin_move`], or what the tree needs is refused; nothing was changed.
+    /// As [`AddressSpace::begin_move`], or the tree cannot store the new place (readers, memory or the barrier);
+    /// nothing was changed.
     pub fn begin_move(&self, first: u64, to: u64) -> Result<PendingMove, SharedError<MoveError>> {
         let mut core = self.lock();
         let pending = core.begin_move(first, to)?;
@@ -207,13 +211,15 @@ impl<V> SharedSpace<V> {
         }
     }
 
-    /// Ends a move at the new place. Readers see the region there alone, from one moment to the next. Returns its new addresses.
+    /// Commits a move: the region is at the new place only. The change is atomic for readers. Returns the region's new
+    /// addresses.
     ///
     /// Cost: the lock, [`AddressSpace::commit_move`], and a transaction of two changes in the tree of readers: O(log
     /// n).
     ///
     /// # Errors
-    /// As [`AddressSpace::commit_move`], or what the tree needs is refused; the move stays pending then, and may be tried again.
+    /// As [`AddressSpace::commit_move`], or the tree cannot make the change (readers, memory or the barrier). The move
+    /// then stays pending, and the call may be repeated.
     pub fn commit_move(&self, pending: PendingMove) -> Result<Span, SharedError<MoveError>> {
         let mut core = self.lock();
         let Some(places) = places(&core, pending) else { return Err(refusal(core.commit_move(pending))) };
@@ -228,7 +234,7 @@ impl<V> SharedSpace<V> {
         Ok(new)
     }
 
-    /// Ends a move at the old place; the new one becomes free.
+    /// Cancels a move: the region stays at the old place, and the new one becomes free.
     ///
     /// Cost: the lock, [`AddressSpace::cancel_move`], and a transaction of one change in the tree of readers: O(log
     /// n).
@@ -253,7 +259,7 @@ impl<V> SharedSpace<V> {
         self.lock().len()
     }
 
-    /// Whether nothing is allocated. Waits for the lock. Cost: constant, with the lock.
+    /// Whether the space has no regions. Waits for the lock. Cost: constant, with the lock.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -270,7 +276,7 @@ impl<V> SharedSpace<V> {
     /// Cost: O(n log n) with the lock held.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first invariant that fails.
     pub fn validate(&self) -> Result<(), Broken> {
         let core = self.lock();
         core.validate()?;
@@ -290,7 +296,7 @@ impl<V> SharedSpace<V> {
     }
 }
 
-/// A value that was not taken, and why.
+/// A value that was not stored, and the reason.
 pub type RejectedValue<V> = Rejected<Arc<V>, SharedError<AllocError>>;
 
 /// The usable addresses of a region that is moving.
@@ -300,20 +306,20 @@ struct Places {
 }
 
 impl Places {
-    /// What the new place has beyond the old.
+    /// The part of the new place that is not in the old one.
     fn added(&self) -> Span {
         beyond(self.new, self.old).expect("K16: a region moves")
     }
 }
 
-/// The places of a move, unless it has ended.
+/// The places of a pending move; `None` if it has ended.
 fn places(core: &AddressSpace<()>, pending: PendingMove) -> Option<Places> {
     let region = core.region_at(pending.first()).filter(|region| region.span().first() == pending.first())?;
     let new = region.moving_to().filter(|new| new.first() == pending.to())?;
     Some(Places { old: region.span(), new })
 }
 
-/// The error of an operation that the space is known to refuse.
+/// The error of an operation that the space must refuse.
 fn refusal<T, C>(answer: Result<T, C>) -> SharedError<C> {
     SharedError::Refused(answer.err().expect("K17: what is not there is refused"))
 }

@@ -1,5 +1,5 @@
-//! A judge of what threads did with a space: there must be an order of all calls, each at a moment between its begin and its end,
-//! in which every answer is right. It knows blocks alone, and nothing of slabs or trees.
+//! A linearizability checker for histories of a space. There must be an order of all calls, each at a moment between
+//! its begin and its end, in which every answer is right. It models only blocks, not slabs or trees.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
 
@@ -12,24 +12,24 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
-/// What a call did, or found.
+/// The effect or the answer of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Did {
-    /// It was given a block.
+    /// The call allocated a block.
     Take(Span),
-    /// It freed one.
+    /// The call freed a block.
     Free(Span),
     /// A purge took free addresses.
     Purge(Span),
-    /// A purge gave them back.
+    /// A purge returned them.
     GiveBack(Span),
-    /// It found that nobody holds the address.
+    /// A look-up found no block at the address.
     FindFree(u64),
-    /// It found a block that is held.
+    /// A look-up found a held block.
     FindHeld(Span),
 }
 
-/// A call with its time: no other begins or ends at the same.
+/// A call with its begin and end. All times are distinct.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub(crate) begun: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Event {
     pub(crate) did: Did,
 }
 
-/// Whether such an order exists for what each thread did, in its order, and nothing is held behind it.
+/// Whether such an order exists for the threads' histories, and no block is held at its end.
 pub(crate) fn is_right(threads: &[Vec<Event>]) -> bool {
     let mut search = Search { threads, seen: HashSet::new(), held: Vec::new() };
     search.goes_on(&mut vec![0; threads.len()])
@@ -51,7 +51,8 @@ enum Holder {
 
 struct Search<'h> {
     threads: &'h [Vec<Event>],
-    /// Numbers of events that each thread has behind it, from where no order goes on. What is held follows from them.
+    /// Dead ends: for each thread, the number of its events so far, from where no order continues. The held blocks
+    /// follow from these numbers.
     seen: HashSet<Vec<usize>>,
     held: Vec<(Span, Holder)>,
 }
@@ -64,7 +65,7 @@ impl Search<'_> {
         let Some(first_end) = open.iter().map(|(_, event)| event.ended).min() else {
             return self.held.is_empty();
         };
-        // What begins after another has ended comes after it. Those that ended first are tried first.
+        // A call that begins after another has ended comes after it. Calls that ended first are tried first.
         open.retain(|(_, event)| event.begun < first_end);
         open.sort_by_key(|(_, event)| event.ended);
         if !self.seen.insert(at.clone()) {
@@ -83,7 +84,7 @@ impl Search<'_> {
         false
     }
 
-    /// Does what a call did, if it is right now.
+    /// Applies a call to the model, if its answer is right at this point.
     fn change(&mut self, did: Did) -> bool {
         match did {
             Did::Take(span) => self.hold(span, Holder::Block),
@@ -141,7 +142,8 @@ pub(crate) fn explore(scheduler: impl Scheduler + 'static, run: impl Fn() + Send
     Runner::new(scheduler, config).run(run);
 }
 
-/// What the judge must not believe: two holders, a block that is freed twice, answers of another time, what is never freed.
+/// Histories that the judge must reject: two holders, a block that is freed twice, stale answers, a block that is never
+/// freed.
 #[test]
 fn shuttle_judge_finds_what_is_wrong() {
     let event = |begun, ended, did| Event { begun, ended, did };

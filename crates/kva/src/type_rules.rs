@@ -49,7 +49,7 @@ let at = space.alloc(&Request::new(4096), 7).unwrap().first();",
 
 #[cfg(feature = "std")]
 rules! {
-    // The fault that was found: a space that many share took values that end before it does.
+    // A past defect: a shared space accepted values that end before it does.
     TheSharedSpaceTakesNoValueThatEndsBeforeIt, "E0597": r#"
 # use freehold_kva::{Placement, Request, SharedSpace};
 # use freehold_units::{Align, Span};
@@ -77,7 +77,7 @@ fn clone<T: Clone>() {}",
         "sync::<SharedSpace<u8>>();" => "sync::<SharedSpace<Cell<u8>>>();",
         "send::<PooledSpace>();" => "clone::<PooledSpace>();",
         "sync::<PooledSpace>();" => "clone::<PooledSpace>();",
-        // Whoever holds a batch holds its slots.
+        // A batch holds its slots, so it cannot be cloned.
         "send::<Batch<'_>>();" => "clone::<Batch<'_>>();",
         "sync::<Batch<'_>>();" => "clone::<Batch<'_>>();";
 

@@ -1,18 +1,18 @@
-//! The kernel's error codes, as far as its trees give them.
+//! The error codes that the kernel's trees return.
 
 use freehold_maple::{AllocError, InsertError, OutOfMemory, StoreError};
 use freehold_units::error_messages;
 
-/// Why a call was refused. Nothing has changed.
+/// The error of a refused call. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The window has no free place of that size.
     #[doc(alias = "EBUSY")]
     Busy,
-    /// Something is in the way.
+    /// The place is occupied.
     #[doc(alias = "EEXIST")]
     Exists,
-    /// The request makes no sense, or the tree is of another kind; of a free, that nothing starts there.
+    /// The request is invalid, or the tree is of the wrong kind; for a free, nothing starts at the address.
     #[doc(alias = "EINVAL")]
     Invalid,
     /// There is no memory for another node.
@@ -21,7 +21,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The kernel's number for it, as its calls return it: negative. Cost: constant.
+    /// The kernel's error number as its calls return it: negative. Cost: constant.
     ///
     /// ```
     /// use freehold_linux::Error;
@@ -56,7 +56,7 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::OutOfMemory => Self::NoMemory,
-            // An empty range, and what else a later version may find wrong with a request.
+            // An empty range, or a new kind of error in a later version.
             _ => Self::Invalid,
         }
     }

@@ -1,14 +1,13 @@
-//! The Linux kernel's own algorithms as they are: to compare with, and for kernel developers.
+//! Faithful models of the Linux kernel's allocation algorithms, for comparisons and for kernel developers.
 //!
-//! [`kva`] has the augmented red-black tree of free blocks of the 2019 rework of vmalloc, with the kernel's search and the wishes of
-//! the talk that presented it, and an address space that works by it.
+//! [`kva`] has the augmented red-black tree of free blocks of the 2019 rework of vmalloc, with the kernel's search and
+//! the improvements that its talk wished for, and an address space that uses it.
 //!
-//! [`maple`] has the maple tree's calls, its cursor, its codes and its planners, over a [`WordMap`](freehold_maple::WordMap).
+//! [`maple`] has the maple tree's calls, cursor, error codes and planners, over a [`WordMap`](freehold_maple::WordMap).
 //!
 //! [`percpu`] has the placements of the kernel's per-CPU allocator, for a [`ChunkSet`](freehold_percpu::ChunkSet).
 //!
-//! These keep the kernel's bounds, whatever they are: what the other crates of freehold promise under an adversary is not
-//! promised here.
+//! These have the kernel's complexity bounds. The worst-case guarantees of the other freehold crates do not hold here.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::expect_used, reason = "what only a broken invariant can reach stops, by its number")]

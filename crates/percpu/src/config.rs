@@ -1,27 +1,27 @@
-//! How a set of chunks is laid out.
+//! The layout of a set of chunks.
 
 use crate::ConfigError;
 use crate::geometry::{BIT_BYTES, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
 
-/// When pages get memory, and when they give it back.
+/// The policy of populating and depopulating pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Population {
-    /// A page gets memory when an object first needs it. Balancing takes it back from chunks with many empty pages.
+    /// A page is populated when an object first needs it. Balancing depopulates pages of chunks with many empty ones.
     #[default]
     OnDemand,
-    /// A chunk has all its memory from the start, and gives it back as a whole (Linux without an MMU or with one
-    /// CPU: `percpu-km`).
+    /// A chunk has all its memory from the start, and is released as a whole (Linux without an MMU or with one CPU:
+    /// `percpu-km`).
     Whole,
 }
 
-/// How a set of chunks is laid out.
+/// The layout of a set of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Config {
-    /// Bytes of a chunk for each CPU: whole pages, from [`MIN_UNIT_BYTES`] to [`MAX_UNIT_BYTES`].
+    /// Bytes of a unit: whole pages, from [`MIN_UNIT_BYTES`] to [`MAX_UNIT_BYTES`].
     pub unit_bytes: u32,
-    /// CPUs that each chunk has a unit for, at least 1.
+    /// Number of CPUs, and so of units in each chunk; at least 1.
     pub cpus: u32,
-    /// When pages get memory.
+    /// The policy of populating pages.
     pub population: Population,
 }
 
@@ -32,7 +32,7 @@ impl Config {
         Self { unit_bytes, cpus, population: Population::OnDemand }
     }
 
-    /// The same, with another way to populate pages. Cost: constant.
+    /// The configuration with another population policy. Cost: constant.
     #[must_use]
     pub const fn population(self, population: Population) -> Self {
         Self { population, ..self }

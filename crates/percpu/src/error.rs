@@ -4,14 +4,14 @@ use crate::geometry::{BIT_BYTES, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
 use crate::names::{ChunkId, Offset};
 use freehold_units::{Bytes, error_messages};
 
-/// Why a set of chunks cannot be made.
+/// The error of making a set of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The unit is not a whole number of pages, or smaller than [`MIN_UNIT_BYTES`], or larger than
     /// [`MAX_UNIT_BYTES`].
     UnitBytes {
-        /// The unit asked for, in bytes.
+        /// The requested unit, in bytes.
         unit_bytes: u32,
     },
     /// The number of CPUs is 0.
@@ -27,34 +27,34 @@ error_messages! { ConfigError + OutOfMemory {
     Self::NoCpus => "a chunk needs a unit for at least one CPU";
 } }
 
-/// Why a request was refused. No object was placed and none moved.
+/// The error of an allocation. No object was placed and none moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocError {
     /// The size is 0.
     ZeroSize,
-    /// The size is more than [`MIN_UNIT_BYTES`], the largest object that a set hands out, whatever its units.
+    /// The size is more than [`MIN_UNIT_BYTES`], the largest object for units of any size.
     TooLarge {
-        /// The size asked for, in bytes.
+        /// The requested size, in bytes.
         size_bytes: u64,
     },
     /// The alignment is not a power of two.
     AlignNotPowerOfTwo {
-        /// The alignment asked for, in bytes.
+        /// The requested alignment, in bytes.
         align_bytes: u64,
     },
     /// The alignment is more than a page.
     AlignTooLarge {
-        /// The alignment asked for, in bytes.
+        /// The requested alignment, in bytes.
         align_bytes: u64,
     },
-    /// The request cannot wait for memory, and no page that has memory has a place for it.
-    /// [`ChunkSet::balance`](crate::ChunkSet::balance) gives memory to a few pages.
+    /// The request cannot wait for memory, and no populated page has a place for it.
+    /// [`ChunkSet::balance`](crate::ChunkSet::balance) populates a few pages.
     NoPopulatedRoom {
-        /// The size asked for, in bytes.
+        /// The requested size, in bytes.
         size_bytes: u64,
     },
-    /// There is no memory for another chunk, or none for the pages that the object needs.
+    /// There is no memory for another chunk, or for the pages that the object needs.
     OutOfMemory,
 }
 
@@ -70,13 +70,13 @@ error_messages! { AllocError + OutOfMemory {
         "no place for {} in pages that have memory", Bytes::from(*size_bytes);
 } }
 
-/// Why no object was freed. The set did not change.
+/// The error of a free. The set did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FreeError {
-    /// The set has no chunk of that name. It never had one, or the chunk was destroyed.
+    /// The set has no chunk of that name: it never had one, or the chunk was destroyed.
     UnknownChunk {
-        /// The chunk named.
+        /// The name of the chunk.
         chunk: ChunkId,
     },
     /// No object can start there: the offset is beyond the end of a unit, or not a multiple of 4 bytes.
@@ -84,7 +84,7 @@ pub enum FreeError {
         /// The offset named.
         offset: Offset,
     },
-    /// The bytes there are free: the object was freed before, or never allocated.
+    /// The bytes at the offset are free: the object was freed before, or never allocated.
     AlreadyFree {
         /// The offset named.
         offset: Offset,
@@ -93,10 +93,10 @@ pub enum FreeError {
     Interior {
         /// The offset named.
         offset: Offset,
-        /// Where the object around it starts.
+        /// The start of the object that contains it.
         object: Offset,
     },
-    /// The object has another size than the caller says.
+    /// The object's size differs from the caller's.
     WrongSize {
         /// The object.
         offset: Offset,

@@ -1,4 +1,4 @@
-//! What a chunk is made of: units, blocks, which are pages, and bits.
+//! The parts of a chunk: units, blocks (which are pages), and bits.
 //!
 //! ```text
 //!   chunk   | unit of CPU 0 | unit of CPU 1 | ...      every unit has the same layout:
@@ -9,7 +9,7 @@
 
 use freehold_units::Align;
 
-/// Bytes that one bit of an allocation map stands for.
+/// Bytes for each bit of an allocation map.
 pub const BIT_BYTES: u32 = 4;
 /// Bits of a block.
 pub const BLOCK_BITS: u32 = 1024;
@@ -29,7 +29,7 @@ pub const fn block_of(bit: u32) -> u32 {
     bit / BLOCK_BITS
 }
 
-/// Where a bit is in its block. Cost: constant.
+/// The position of a bit in its block. Cost: constant.
 #[inline]
 pub const fn in_block(bit: u32) -> u32 {
     bit % BLOCK_BITS
@@ -41,8 +41,8 @@ pub const fn base_of(block: u32) -> u32 {
     block * BLOCK_BITS
 }
 
-/// The lowest multiple of `align`, a power of two, at or above `bit`. Alignments are a page at most, so a bit
-/// is aligned within its block exactly if it is aligned within its chunk. Cost: constant.
+/// The lowest multiple of `align`, a power of two, at or above `bit`. An alignment is at most a page, so a bit is
+/// aligned within its block exactly if it is aligned within its chunk. Cost: constant.
 #[inline]
 pub const fn align_up(bit: u32, align: u32) -> u32 {
     (bit + (align - 1)) & !(align - 1)

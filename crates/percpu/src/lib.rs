@@ -1,7 +1,8 @@
 //! Hands out small objects that exist once per CPU.
 //!
-//! A [`ChunkSet`] has chunks; a chunk has one unit per possible CPU; an object is one offset that is valid in all
-//! units of its chunk. A bitmap per chunk, one bit for 4 bytes, says what is free; hints say where to look in it.
+//! A [`ChunkSet`] has chunks, and a chunk has one unit per possible CPU. An object is one offset that is valid in all
+//! units of its chunk. A bitmap per chunk, with one bit for 4 bytes, records the used bytes; hints speed up the search
+//! in it.
 //!
 //! ```text
 //!   chunk 0   unit of CPU 0        unit of CPU 1        unit of CPU 2
@@ -10,7 +11,7 @@
 //!              a  b of CPU 0        a  b of CPU 1        a  b of CPU 2
 //! ```
 //!
-//! The [`Placement`] says where an object goes: [`FirstFit`], the default, or another one ([`placement`]).
+//! The [`Placement`] chooses an object's place: [`FirstFit`], the default, or another one ([`placement`]).
 //!
 //! ```
 //! use freehold_percpu::{ChunkSet, Config, FreeError, Request};
@@ -28,7 +29,7 @@
 //!
 //! Source: D. Zhou, "percpu: replace area map allocator with bitmap allocator", Linux 4.14, 2017.
 
-// With `std`, the pointer layer of the heap has some, in files that say so.
+// With `std`, the pointer layer of the heap has unsafe code, in files that allow it explicitly.
 #![cfg_attr(not(feature = "std"), forbid(unsafe_code))]
 #![no_std]
 

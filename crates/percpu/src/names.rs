@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The name of a chunk. A name is never used again, though the chunk's position is (P4).
+/// The name of a chunk. A name is never reused, but the chunk's position is (P4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkId {
     pub(crate) index: u32,
@@ -10,20 +10,20 @@ pub struct ChunkId {
 }
 
 impl ChunkId {
-    /// The name with those parts, as [`ChunkId::index`] and [`ChunkId::generation`] gave them. A set refuses the name of a
-    /// chunk that it does not have. Cost: constant.
+    /// The name with the parts that [`ChunkId::index`] and [`ChunkId::generation`] returned. A set refuses the name of
+    /// a chunk that it does not have. Cost: constant.
     #[must_use]
     pub const fn from_parts(index: u32, generation: u32) -> Self {
         Self { index, generation }
     }
 
-    /// The chunk's position in the set: small, and used again once the chunk is gone. Cost: constant.
+    /// The chunk's position in the set: small, and reused once the chunk is gone. Cost: constant.
     #[must_use]
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// How many chunks had the position before. Cost: constant.
+    /// The number of chunks that had the position before. Cost: constant.
     #[must_use]
     pub const fn generation(self) -> u32 {
         self.generation
@@ -36,7 +36,7 @@ impl fmt::Display for ChunkId {
     }
 }
 
-/// Where an object is: its chunk, and the offset that it has in every unit of the chunk.
+/// The place of an object: its chunk, and its offset in every unit of the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Offset {
     /// The chunk.

@@ -1,4 +1,4 @@
-//! The objects of a chunk: which bits are used, and where each object starts.
+//! The objects of a chunk: a map of used bits and a map of object starts.
 //!
 //! ```text
 //!   objects  |a a a a|. .|b|c c|. ...       one bit for 4 bytes, lowest first
@@ -8,8 +8,8 @@
 //!   memory   | used of 64 bits | starts of the same | used of the next 64 | ...
 //! ```
 //!
-//! Words of both maps alternate, so that most allocations and frees change one cache line. There are words up to the last
-//! page that ever held an object: the rest of a chunk costs neither zeroing nor page faults, and counts as free.
+//! Words of both maps alternate, so that most allocations and frees change one cache line. Words exist only up to the
+//! last page that ever held an object. The rest of a chunk costs neither zeroing nor page faults, and counts as free.
 //!
 //! Cost: two bits for every four bytes of a unit.
 
@@ -27,7 +27,7 @@ pub(crate) const WORD: u32 = u64::BITS;
 /// Words of a block.
 pub(crate) const BLOCK_WORDS: u32 = BLOCK_BITS / WORD;
 
-/// 64 bits of a unit.
+/// The two maps for 64 bits of a unit.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(crate) struct Word {
@@ -36,30 +36,30 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// The bits behind `bit` at which its object would have ended: free bits, and bits at which another object starts.
+    /// The bits after `bit` at which its object has ended: free bits, and starts of other objects.
     #[inline]
     fn ends_behind(self, bit: u32) -> u64 {
         (self.starts | !self.used) & (!1 << bit)
     }
 }
 
-/// What is at a bit.
+/// The state of a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Nothing: the bit is beyond the chunk, or the chunk is gone.
+    /// The bit is beyond the chunk, or the chunk is gone.
     Outside,
     /// A free bit.
     Free,
-    /// An object that starts elsewhere.
+    /// A bit of an object that starts elsewhere.
     Interior,
-    /// The start of an object, and one past its last bit.
+    /// The start of an object. The value is one past its last bit.
     Object(u32),
 }
 
 /// The maps of a chunk. All ranges lie within its bits.
 #[derive(Debug)]
 pub struct ObjectMap {
-    /// Up to the last page that ever held an object. Capacity for all pages is reserved from the start.
+    /// The words up to the last page that ever held an object. Capacity for all pages is reserved from the start.
     words: Vec<Word>,
     bits: u32,
 }
@@ -73,7 +73,7 @@ impl Clone for ObjectMap {
 }
 
 impl ObjectMap {
-    /// No objects in so many bits, whole blocks.
+    /// A map of `bits` bits, which are whole blocks, without objects.
     pub(crate) fn new(bits: u32) -> Result<Self, OutOfMemory> {
         Ok(Self { words: with_room(bits / WORD)?, bits })
     }
@@ -100,13 +100,13 @@ impl ObjectMap {
         &self.words
     }
 
-    /// A word; all is free where there is none yet.
+    /// The word at a position. A missing word counts as free.
     #[inline]
     fn word(&self, at: u32) -> Word {
         self.words.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// Marks an object in bits that are free.
+    /// Marks an object in free bits.
     #[inline]
     pub(crate) fn take(&mut self, object: &Range<u32>) {
         let (at, bit) = (object.start / WORD, object.start % WORD);
@@ -133,12 +133,12 @@ impl ObjectMap {
         }
     }
 
-    /// Makes bits within an object starts of others: every `spacing`-th one from `first` on, up to `end`.
+    /// Splits an object: marks every `spacing`-th bit from `first` up to `end` as a start.
     pub(crate) fn start_each(&mut self, first: u32, end: u32, spacing: u32) {
         let mut bit = first;
         while bit < end {
             let (at, low) = ((bit / WORD) as usize, bit % WORD);
-            // Every `spacing`-th bit of a word, by doubling.
+            // Sets every `spacing`-th bit of a word, by doubling.
             let (mut each, mut shift) = (1_u64, spacing);
             while shift < WORD {
                 each |= each << shift;
@@ -151,13 +151,13 @@ impl ObjectMap {
         }
     }
 
-    /// Adds words up to the end of the block of a bit. Their memory was reserved with the chunk.
+    /// Adds words up to the end of a bit's block. Their memory was reserved with the chunk.
     #[cold]
     fn grow(&mut self, bit: u32) {
         self.words.resize(((block_of(bit) + 1) * BLOCK_WORDS) as usize, Word::default());
     }
 
-    /// Clears the object that starts at a bit, if one does. Returns one past its last bit.
+    /// Clears the object that starts at a bit, if there is one. Returns one past its last bit.
     #[inline]
     pub(crate) fn give(&mut self, start: u32) -> Option<u32> {
         let (at, bit) = (start / WORD, start % WORD);
@@ -192,7 +192,7 @@ impl ObjectMap {
         at * WORD
     }
 
-    /// What is at a bit.
+    /// The state of a bit.
     pub(crate) fn find(&self, bit: u32) -> Found {
         if bit >= self.bits {
             return Found::Outside;
@@ -207,7 +207,7 @@ impl ObjectMap {
         }
     }
 
-    /// One past the last bit of the object around a bit.
+    /// The end of the object that contains a bit: one past its last bit.
     fn end_of(&self, bit: u32) -> u32 {
         let mut at = bit / WORD;
         let mut ends = self.words[at as usize].ends_behind(bit % WORD);
@@ -221,7 +221,7 @@ impl ObjectMap {
         at * WORD + ends.trailing_zeros()
     }
 
-    /// The first bit of the object around a bit.
+    /// The first bit of the object that contains a bit.
     #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     pub(crate) fn start_of(&self, bit: u32) -> u32 {
         let mut at = bit / WORD;
@@ -233,7 +233,7 @@ impl ObjectMap {
         at * WORD + starts.ilog2()
     }
 
-    /// Every object, by its bits.
+    /// The bits of every object.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Range<u32>> {
         let next = |bit| {
             let start = self.next_set(bit..self.bits);
@@ -247,13 +247,13 @@ impl ObjectMap {
         (range.start / WORD..range.end / WORD).map(|at| self.word(at).used.count_ones()).sum()
     }
 
-    /// Whether every bit at which an object starts is used, and there are no words behind the chunk's last bit.
+    /// Whether every start bit is also used, and there are no words after the chunk's last bit.
     pub(crate) fn starts_are_used(&self) -> bool {
         self.words.len() <= (self.bits / WORD) as usize
             && self.words.iter().all(|word| word.starts & !word.used == 0)
     }
 
-    /// Flips a bit, used or a start, as no operation does.
+    /// Flips a used bit or a start bit. Only tests do this, to break the map.
     #[cfg(test)]
     pub(crate) fn flip(&mut self, bit: u32, start: bool) {
         self.words.resize((self.bits / WORD) as usize, Word::default());
@@ -292,7 +292,7 @@ impl ObjectMap {
         (at * WORD + word.trailing_zeros()).min(range.end)
     }
 
-    /// One past the last used bit of the range; its start if there is none. Cost: a step for every 64 bits.
+    /// The end of the last used bit of the range; the range's start if there is none. Cost: a step for every 64 bits.
     #[inline]
     pub fn after_last_set(&self, range: Range<u32>) -> u32 {
         if range.is_empty() {
@@ -312,13 +312,13 @@ impl ObjectMap {
     }
 }
 
-/// A word whose lowest `count` bits are set, 1 to 64 of them.
+/// A word whose lowest `count` bits are set; `count` is 1 to 64.
 #[inline]
 pub(crate) const fn ones(count: u32) -> u64 {
     !0 >> (WORD - count)
 }
 
-/// A word whose bits up to that of `last` are set, that one included.
+/// A word whose bits up to and including that of `last` are set.
 #[inline]
 const fn up_to_mask(last: u32) -> u64 {
     !0 >> (WORD - 1 - last % WORD)

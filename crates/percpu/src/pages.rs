@@ -1,4 +1,4 @@
-//! The pages of a chunk: which have memory, and how many bits of each are used.
+//! The pages of a chunk: whether each has memory, and its number of used bits.
 //!
 //! ```text
 //!   page   | has memory | used bits, 0 to 1024 |      begun   some bits are used, so it has memory
@@ -12,15 +12,15 @@ use crate::memory::repeated;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The bit of a page that has memory; alone, the state of an empty page.
+/// The bit of a populated page; alone, the state of an empty page.
 pub(crate) const POPULATED: u16 = 1 << 15;
 
-/// The pages of a chunk, each as in the picture.
+/// The pages of a chunk, each encoded as in the picture.
 #[derive(Clone, Debug)]
 pub struct Pages(Vec<u16>);
 
 impl Pages {
-    /// So many pages without memory.
+    /// `count` pages without memory.
     pub(crate) fn new(count: u32) -> Result<Self, OutOfMemory> {
         repeated(0, count).map(Self)
     }
@@ -30,12 +30,12 @@ impl Pages {
         Self(Vec::new())
     }
 
-    /// Bytes held.
+    /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> usize {
         self.0.capacity() * size_of::<u16>()
     }
 
-    /// Its number of pages.
+    /// The number of pages.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         self.0.len() as u32
@@ -47,7 +47,7 @@ impl Pages {
         u32::from(self.0[page as usize] & !POPULATED)
     }
 
-    /// Whether a page has an object; false behind the last page.
+    /// Whether a page has an object; `false` after the last page.
     #[inline]
     pub(crate) fn is_begun(&self, page: u32) -> bool {
         self.0.get(page as usize).is_some_and(|&state| state > POPULATED)
@@ -72,7 +72,7 @@ impl Pages {
         self.is_populated(first) && (first == last || self.next_bare(first..last + 1) > last)
     }
 
-    /// The first page in a state: [`POPULATED`] for an empty page, 0 for a bare one.
+    /// The first page in the state `wanted`: [`POPULATED`] for an empty page, 0 for a bare one.
     pub(crate) fn first(&self, wanted: u16) -> Option<u32> {
         self.0.iter().position(|&state| state == wanted).map(|page| page as u32)
     }
@@ -92,7 +92,8 @@ impl Pages {
         self.0[range.start as usize..range.end as usize].fill(if populated { POPULATED } else { 0 });
     }
 
-    /// Adds an object's bits. Returns how many pages it begins; `None`, and nothing is changed, if one has no memory.
+    /// Adds an object's bits. Returns how many of its pages had no object before. Returns `None`, and changes nothing,
+    /// if a page has no memory.
     #[inline]
     pub(crate) fn take(&mut self, object: &Range<u32>) -> Option<u32> {
         let populated = self.are_populated(object);
@@ -113,7 +114,8 @@ impl Pages {
         })
     }
 
-    /// Calls `change` on each page of an object with the object's bits in it. Returns how often it was true.
+    /// Calls `change` on each page of an object with the number of the object's bits in it. Returns how often it
+    /// returned `true`.
     #[inline]
     fn change(&mut self, object: &Range<u32>, change: impl Fn(&mut u16, u16) -> bool) -> u32 {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));

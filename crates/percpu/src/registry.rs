@@ -1,6 +1,6 @@
 //! Names and labels of counters, and their values as Prometheus text.
 //!
-//! A name and its labels give a handle once; who counts keeps the handle, and never looks a name up again.
+//! A caller looks up a name and labels once and keeps the handle, so counting never looks a name up.
 //!
 //! ```
 //! use freehold_percpu::registry::Registry;
@@ -22,31 +22,31 @@ use std::fmt::{self, Write};
 use std::string::String;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Why a name was refused. Nothing was registered.
+/// The error of registering a metric. Nothing was registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// A name of a metric has letters, digits, `_` and `:`, and does not begin with a digit.
+    /// The metric's name is invalid: it must consist of letters, digits, `_` and `:`, and not begin with a digit.
     Name {
         /// The name.
         name: String,
     },
-    /// A name of a label has letters, digits and `_`, and does not begin with a digit or two `_`; a histogram has no label
-    /// `le`, and no name stands twice.
+    /// A label's name is invalid. It must consist of letters, digits and `_`, not begin with a digit or two `_`, and
+    /// occur once. A histogram must not have the label `le`.
     Label {
         /// The metric.
         name: String,
         /// The label.
         label: String,
     },
-    /// The name is that of another kind of metric.
+    /// The name belongs to another kind of metric.
     Kind {
         /// The name.
         name: String,
-        /// The kind that it has.
+        /// The kind of the existing metric.
         kind: &'static str,
     },
-    /// The name and labels are those of another static.
+    /// Another static has the same name and labels.
     Taken {
         /// The name.
         name: String,
@@ -82,7 +82,7 @@ enum Family {
     Counters(BTreeMap<String, Held<Counter>>),
     Gauges(BTreeMap<String, Held<Gauge>>),
     Values(BTreeMap<String, Held<Value>>),
-    /// With the number that a value is divided by to get the unit that is shown.
+    /// Each with its divisor: a shown value is the recorded one divided by it.
     Histograms(BTreeMap<String, (Held<Histogram>, f64)>),
 }
 
@@ -96,7 +96,7 @@ impl Family {
         }
     }
 
-    /// Prometheus's word for the kind.
+    /// The kind's name in Prometheus.
     fn shown_kind(&self) -> &'static str {
         if matches!(self, Self::Values(_)) { "gauge" } else { self.kind() }
     }
@@ -116,13 +116,13 @@ pub struct Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The formatter is the caller's code: no lock is held meanwhile.
+        // The formatter is the caller's code, so no lock is held while it runs.
         let families = self.names().families.len();
         f.debug_struct("Registry").field("families", &families).finish_non_exhaustive()
     }
 }
 
-/// What the three kinds of metrics share: one family of a name, one metric of its labels.
+/// The methods that the three kinds of metrics share: one family for each name, one metric for each set of labels.
 macro_rules! metric {
     ($get:ident, $add:ident, $type:ident, $family:ident, $what:literal) => {
         #[doc = concat!("The ", $what, " of a name and labels, made if there is none.")]
@@ -130,8 +130,8 @@ macro_rules! metric {
         /// Cost: logarithmic in the names and in the metrics of the name, under the registry's lock.
         ///
         /// # Errors
-        /// [`RegistryError::Name`], [`RegistryError::Label`] or [`RegistryError::Kind`]; and [`RegistryError::Taken`] if a
-        /// static has the name.
+        /// [`RegistryError::Name`], [`RegistryError::Label`] or [`RegistryError::Kind`]; and [`RegistryError::Taken`]
+        /// if a static has the name.
         pub fn $get(&self, name: &str, labels: &[(&str, &str)]) -> Result<Arc<$type>, RegistryError> {
             let labels = checked(name, labels)?;
             let mut names = self.names();
@@ -181,8 +181,8 @@ impl Registry {
     metric!(gauge, add_gauge, Gauge, Gauges, "gauge");
     metric!(value, add_value, Value, Values, "settable gauge");
 
-    /// The histogram of a name and labels, made if there is none. Values are shown divided by `unit`: of nanoseconds that are
-    /// shown as seconds, 1e9. A histogram that exists keeps its unit. Cost: as [`Registry::counter`].
+    /// The histogram of a name and labels, made if there is none. Values are shown divided by `unit`: 1e9 for
+    /// nanoseconds that are shown as seconds. An existing histogram keeps its unit. Cost: as [`Registry::counter`].
     ///
     /// # Errors
     /// As [`Registry::counter`].
@@ -202,7 +202,8 @@ impl Registry {
         })
     }
 
-    /// Shows a static histogram under a name and labels, its values divided by `unit`. Cost: as [`Registry::counter`].
+    /// Adds a static histogram under a name and labels. Its values are shown divided by `unit`. Cost: as
+    /// [`Registry::counter`].
     ///
     /// # Errors
     /// See [`RegistryError`].
@@ -219,7 +220,7 @@ impl Registry {
         })
     }
 
-    /// Says in a line what a metric of that name means. Cost: logarithmic in the names, under the registry's lock.
+    /// Sets the help line of the metrics of a name. Cost: logarithmic in the names, under the registry's lock.
     ///
     /// # Errors
     /// [`RegistryError::Name`].
@@ -264,7 +265,7 @@ impl Registry {
         fork::lock(|| self.names.lock())
     }
 
-    /// Calls `act` with the histogram of a name and labels, and whether it was made just now.
+    /// Calls `act` with the histogram of a name and labels, and whether this call made it.
     fn with_histogram<R>(
         &self,
         name: &str,
@@ -284,7 +285,7 @@ impl Registry {
     }
 }
 
-/// Buckets of powers of 4, and the sum and count. A record on its way may be in the sum alone.
+/// Writes buckets of powers of 4, and the sum and count. A concurrent record may be in the sum alone.
 fn render_histogram(text: &mut String, name: &str, labels: &str, metric: &Histogram, unit: f64) {
     let seen = metric.snapshot();
     let comma = if labels.is_empty() { "" } else { "," };
@@ -299,13 +300,13 @@ fn render_histogram(text: &mut String, name: &str, labels: &str, metric: &Histog
     line(text, format_args!("{name}_count{labels_braced} {count}"));
 }
 
-/// Adds a line. A string takes everything.
+/// Appends a line. Writing to a string cannot fail.
 fn line(text: &mut String, line: fmt::Arguments<'_>) {
     let _ = text.write_fmt(line);
     text.push('\n');
 }
 
-/// Labels in braces, or nothing.
+/// The labels in braces; empty without labels.
 fn braced(labels: &str) -> String {
     if labels.is_empty() { String::new() } else { std::format!("{{{labels}}}") }
 }
@@ -314,7 +315,8 @@ fn other_kind(name: &str, family: &Family) -> RegistryError {
     RegistryError::Kind { name: name.into(), kind: family.kind() }
 }
 
-/// Whether a name begins with a letter or `_`, or a colon where it may, and goes on with these or digits.
+/// Whether a name consists of letters, digits and `_`, and does not begin with a digit. Colons count as letters if
+/// `colon`.
 fn is_name(name: &str, colon: bool) -> bool {
     let fits = |at: usize, byte: u8| {
         byte.is_ascii_alphabetic() || byte == b'_' || colon && byte == b':' || at > 0 && byte.is_ascii_digit()
@@ -322,7 +324,7 @@ fn is_name(name: &str, colon: bool) -> bool {
     !name.is_empty() && name.bytes().enumerate().all(|(at, byte)| fits(at, byte))
 }
 
-/// The labels as text, in the order of their names, if all names are valid.
+/// The labels as text, sorted by name, if all names are valid.
 fn checked(name: &str, labels: &[(&str, &str)]) -> Result<String, RegistryError> {
     if !is_name(name, true) {
         return Err(RegistryError::Name { name: name.into() });

@@ -1,4 +1,4 @@
-//! Requests, and the names of chunks and objects.
+//! Requests for objects.
 
 use crate::AllocError;
 use crate::geometry::{BIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
@@ -12,11 +12,11 @@ use crate::geometry::{BIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Size in bytes. The object takes that, rounded up to a multiple of 4.
+    /// Size in bytes. The object takes this size rounded up to a multiple of 4.
     pub size_bytes: u64,
-    /// What its offset must be a multiple of, in bytes: a power of two up to a page. Less than 4 counts as 4.
+    /// The offset must be a multiple of this, in bytes: a power of two up to a page. Less than 4 counts as 4.
     pub align_bytes: u64,
-    /// Whether it must lie in pages that have memory already, as the caller cannot wait for more.
+    /// Whether the object must lie in populated pages, because the caller cannot wait for memory.
     pub atomic: bool,
 }
 
@@ -27,13 +27,13 @@ impl Request {
         Self { size_bytes, align_bytes: BIT_BYTES as u64, atomic: false }
     }
 
-    /// The offset must be a multiple of `align_bytes`. Cost: constant.
+    /// Requires that the offset be a multiple of `align_bytes`. Cost: constant.
     #[must_use]
     pub const fn align(self, align_bytes: u64) -> Self {
         Self { align_bytes, ..self }
     }
 
-    /// The object must lie in pages that have memory already. Cost: constant.
+    /// Requires that the object lie in populated pages. Cost: constant.
     #[must_use]
     #[doc(alias = "GFP_ATOMIC")]
     pub const fn atomic(self) -> Self {
@@ -56,7 +56,7 @@ impl Request {
         if align_bytes > u64::from(PAGE_BYTES) {
             return Err(AllocError::AlignTooLarge { align_bytes });
         }
-        // Both fit: they were compared with sizes of 32 bits.
+        // Both fit in 32 bits: they were compared with 32-bit limits.
         let (size, align) = (size_bytes as u32, align_bytes as u32);
         Ok(BitRequest { bits: size.div_ceil(BIT_BYTES), align: (align / BIT_BYTES).max(1), atomic })
     }
@@ -65,10 +65,10 @@ impl Request {
 /// A valid request, in bits of [`BIT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitRequest {
-    /// Its size: from 1 to the bits of the smallest unit.
+    /// Size: from 1 to the bits of the smallest unit.
     pub bits: u32,
-    /// What its first bit is a multiple of: a power of two, at most a block.
+    /// Alignment of the first bit: a power of two, at most a block.
     pub align: u32,
-    /// Whether it cannot wait for memory: its pages must be populated.
+    /// Whether the request cannot wait for memory, so that its pages must be populated.
     pub atomic: bool,
 }

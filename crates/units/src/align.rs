@@ -18,7 +18,7 @@ use core::str::FromStr;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With the feature `serde` an alignment is its number of bytes.
+/// With the feature `serde`, an alignment is serialized as its number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Align {
     bytes: u64,
@@ -48,7 +48,7 @@ impl Align {
         self.bytes - 1
     }
 
-    /// The lowest multiple at or above `address`, or `None` where that is 2^64.
+    /// The lowest multiple at or above `address`; `None` if that is 2^64.
     #[must_use]
     pub const fn up(self, address: u64) -> Option<u64> {
         match address.checked_add(self.mask()) {
@@ -82,7 +82,7 @@ impl fmt::Debug for Align {
     }
 }
 
-/// `4 KiB`, which [`FromStr`] reads.
+/// Writes `4 KiB`, which [`FromStr`] reads.
 impl fmt::Display for Align {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Bytes::from(self.bytes).fmt(f)
@@ -118,13 +118,13 @@ impl From<Align> for u64 {
     }
 }
 
-/// Why a text is not an alignment.
+/// The error of parsing an alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseAlignError {
-    /// It is not a number of bytes.
+    /// The text is not a number of bytes.
     Number(ParseBytesError),
-    /// It is a number of bytes that is not an alignment.
+    /// The number of bytes is not an alignment.
     NotPowerOfTwo(NotPowerOfTwo),
 }
 
@@ -142,7 +142,7 @@ impl core::error::Error for ParseAlignError {}
 impl FromStr for Align {
     type Err = ParseAlignError;
 
-    /// A number of bytes, as [`Bytes`] reads it.
+    /// Parses a number of bytes as [`Bytes`] does.
     fn from_str(text: &str) -> Result<Self, ParseAlignError> {
         let Bytes(bytes) = text.parse().map_err(ParseAlignError::Number)?;
         let align = u64::try_from(bytes).ok().and_then(Self::new);

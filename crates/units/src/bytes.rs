@@ -26,7 +26,8 @@ impl From<u64> for Bytes {
 }
 
 impl Bytes {
-    /// This size as text in a sentence that compares it with `other`: to the byte if one decimal does not tell them apart.
+    /// This size as text in a sentence that compares it with `other`: exact to the byte if one decimal does not
+    /// distinguish them.
     ///
     /// ```
     /// # use freehold_units::Bytes;
@@ -40,7 +41,7 @@ impl Bytes {
         Beside { size: self, is_exact: self != other && self.in_unit() == other.in_unit() }
     }
 
-    /// The largest unit that leaves at least 1, how many of it there are, and tenths of it.
+    /// The largest unit of which the size has at least 1, the number of whole units, and the tenths.
     fn in_unit(self) -> (usize, u128, u128) {
         let unit = (self.0.checked_ilog2().unwrap_or(0) as usize / 10).min(UNITS.len() - 1);
         let scale = 1u128 << (10 * unit);
@@ -60,7 +61,7 @@ impl fmt::Display for Beside {
 }
 
 impl fmt::Display for Bytes {
-    /// The largest unit that leaves at least 1, with one decimal where it is not whole.
+    /// Shows the largest unit of which the size has at least 1, with one decimal if it is not whole.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, whole, tenths) = self.in_unit();
         let name = UNITS[unit];
@@ -72,11 +73,11 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Why a text is not a number of bytes.
+/// The error of parsing a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseBytesError {
-    /// No digits where a number must stand.
+    /// There are no digits where a number must be.
     NoNumber,
     /// The text after the number is none of B, K, M, G, T, P, E (with or without `iB`).
     UnknownUnit,
@@ -99,7 +100,7 @@ impl core::error::Error for ParseBytesError {}
 impl FromStr for Bytes {
     type Err = ParseBytesError;
 
-    /// Decimal with an optional unit, or hexadecimal after `0x` without one.
+    /// Parses a decimal number with an optional unit, or a hexadecimal one after `0x` without a unit.
     fn from_str(text: &str) -> Result<Self, ParseBytesError> {
         let text = text.trim();
         let (number, shift) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

@@ -1,7 +1,7 @@
 //! The parts that the errors of all engines share.
 //!
-//! An engine has its own error enum for each question. Here are [`OutOfMemory`]; [`Rejected`], an error that returns the
-//! value of the request; [`Broken`], an invariant that `validate()` found broken; and
+//! An engine has its own error enum for each question. Here are [`OutOfMemory`]; [`Rejected`], an error that returns
+//! the value of the request; [`Broken`], an invariant that `validate()` found broken; and
 //! [`error_messages!`](crate::error_messages), which writes `Display` and `Error` of an enum from a table of messages.
 
 use core::fmt;
@@ -24,8 +24,8 @@ impl From<alloc::collections::TryReserveError> for OutOfMemory {
     }
 }
 
-/// An operation that was refused, with the value that the caller passed: the value to be stored, the sub-space to be taken
-/// back.
+/// An operation that was refused, with the value that the caller passed: the value to be stored, the sub-space to be
+/// taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<T, E> {
     /// The value, returned to the caller.
@@ -56,18 +56,18 @@ impl<T, E: core::error::Error> core::error::Error for Rejected<T, E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Broken {
-    /// Its number, such as `K3`.
+    /// The invariant's number, such as `K3`.
     pub invariant: &'static str,
-    /// What it says.
+    /// The text of the invariant.
     pub rule: &'static str,
-    /// The chunk in which it fails, by its position, where there are chunks.
+    /// The position of the chunk in which it fails, in structures with chunks.
     pub chunk: Option<u32>,
-    /// Where it fails: an address, an index, or a bit of the chunk.
+    /// The place where it fails: an address, an index, or a bit of the chunk.
     pub at: u64,
 }
 
 impl Broken {
-    /// The same, in a chunk.
+    /// The same broken invariant, in a chunk.
     #[doc(hidden)]
     #[must_use]
     pub const fn in_chunk(self, chunk: u32) -> Self {
@@ -93,9 +93,9 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-/// Implements `Display` and `Error` of an enum from a table of messages. With `+ OutOfMemory`, the enum has a variant of that
-/// name, and `From<OutOfMemory>` is implemented too. A variant that holds another error shows that error's message, and so
-/// has no `source`.
+/// Implements `Display` and `Error` of an enum from a table of messages. With `+ OutOfMemory`, the enum has a variant
+/// of that name, and `From<OutOfMemory>` is implemented too. A variant that holds another error shows that error's
+/// message, and so has no `source`.
 ///
 /// ```
 /// # #[derive(Debug)]

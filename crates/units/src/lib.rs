@@ -1,8 +1,8 @@
 //! The types that all engines share: [`Span`], [`Align`], [`Bytes`], the counting of work by a [`Probe`], the parts of
-//! errors, the [`pool`] of a tree's nodes, and numbers of what lies in [`chunks`].
+//! errors, the [`pool`] of a tree's nodes, and ids of items in [`chunks`].
 //!
-//! Addresses are `u64`, and the whole space `0..=u64::MAX` is usable, both ends included. No arithmetic wraps: a result that
-//! cannot be represented is `None` or an error. Only [`pool`] asks for memory.
+//! Addresses are `u64`, and the whole space `0..=u64::MAX` is usable, both ends included. No arithmetic wraps: a result
+//! that cannot be represented is `None` or an error. Only [`pool`] allocates memory.
 
 #![forbid(unsafe_code)]
 #![no_std]

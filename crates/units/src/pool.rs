@@ -6,9 +6,10 @@
 //!                        1, 4, 16, 32, 64   all at once
 //! ```
 //!
-//! A node keeps its number for life. Only [`reserve`](Pool::reserve) asks for memory, so that taking a reserved node cannot
-//! fail. Vacant nodes form a list, linked through the nodes themselves.
-//! Cost: every operation is constant, but for the first piece, which grows by copying up to 32 nodes.
+//! A node keeps its number for life. Only [`reserve`](Pool::reserve) allocates memory, so taking a reserved node cannot
+//! fail. Vacant nodes form a free list, linked through the nodes themselves.
+//!
+//! Cost: every operation is constant, except for the first piece, which grows by copying up to 32 nodes.
 
 use crate::OutOfMemory;
 use alloc::boxed::Box;
@@ -19,13 +20,13 @@ use core::ops::{Index, IndexMut};
 /// The number of a node in its pool.
 pub type NodeId = u32;
 
-/// No node.
+/// Stands for "no node".
 pub const NO_NODE: NodeId = NodeId::MAX;
 
 /// Nodes of a piece. The first piece is shorter by the nodes in the pool itself.
 const PIECE: usize = 64;
 
-/// What a pool needs of a node: room for a number while it is vacant.
+/// A node of a pool. It stores a number while it is vacant.
 pub trait PoolNode: Sized {
     /// A vacant node.
     const VACANT: Self;
@@ -35,7 +36,7 @@ pub trait PoolNode: Sized {
     fn set_link(&mut self, next: NodeId);
 }
 
-/// No nodes in the pool itself. (An empty array would be aligned as its nodes are, which takes room.)
+/// Stands for no nodes in the pool itself. (An empty array would have the alignment of its nodes, which takes space.)
 #[derive(Clone, Copy, Debug)]
 pub struct NoneInline;
 
@@ -55,7 +56,7 @@ impl<T> AsMut<[T]> for NoneInline {
 
 /// The nodes of one kind of one tree. `I` is an array of the nodes that lie in the pool itself, or [`NoneInline`].
 ///
-/// Nodes are reached by `pool[number]`. A number that was never taken panics: only a broken tree has one.
+/// `pool[number]` accesses a node. A number that was never taken panics: only a broken tree has one.
 #[derive(Debug)]
 pub struct Pool<T, I = NoneInline> {
     /// The pool's own nodes.
@@ -64,18 +65,18 @@ pub struct Pool<T, I = NoneInline> {
     first: Vec<T>,
     /// The other pieces, whole.
     rest: Vec<Box<[T; PIECE]>>,
-    /// First of the list of vacant nodes.
+    /// The first node of the free list.
     vacant: NodeId,
-    /// Nodes in that list.
+    /// Number of nodes in the free list.
     vacant_len: u32,
-    /// Nodes that have been in use or vacant: those with lower numbers.
+    /// Number of nodes made so far, in use or vacant. Their numbers are lower.
     made: u32,
-    /// Nodes that may be in use at once.
+    /// The most nodes that may be in use at once.
     limit: u32,
 }
 
 impl<T, I> Pool<T, I> {
-    /// A pool with nodes of its own, all vacant.
+    /// A pool with the nodes of `own`, all vacant.
     pub const fn new(own: I) -> Self {
         Self {
             own,
@@ -90,19 +91,19 @@ impl<T, I> Pool<T, I> {
 }
 
 impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
-    /// Nodes that have been made, in use or vacant.
+    /// The number of nodes made so far, in use or vacant.
     #[must_use]
     pub fn made(&self) -> usize {
         self.made as usize
     }
 
-    /// Nodes in use.
+    /// The number of nodes in use.
     #[must_use]
     pub fn in_use(&self) -> usize {
         (self.made - self.vacant_len) as usize
     }
 
-    /// Nodes that can be taken.
+    /// The number of nodes that can be taken.
     #[inline]
     #[must_use]
     pub fn vacant_len(&self) -> usize {
@@ -116,8 +117,8 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         nodes * size_of::<T>() + self.rest.capacity() * size_of::<Box<[T; PIECE]>>()
     }
 
-    /// Limits the nodes in use: no more than `limit` can be reserved from now on. A limit of more than `u32::MAX` is none, as
-    /// numbers of nodes end there.
+    /// Limits the nodes in use: no more than `limit` can be reserved from now on. A limit of more than `u32::MAX` has
+    /// no effect, since node numbers end there.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = u32::try_from(limit).unwrap_or(u32::MAX);
     }
@@ -125,13 +126,13 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
     /// Makes vacant nodes until `count` can be taken.
     ///
     /// # Errors
-    /// There is no memory, or the limit is reached. Nodes that were made before stay vacant.
+    /// There is no memory, or the limit is reached. Nodes made before the failure stay vacant.
     #[inline]
     pub fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
         self.reserve_with(count, |_| Ok(()))
     }
 
-    /// The same for nodes with memory of their own: `prepare` asks for it once for each node that is made.
+    /// [`Pool::reserve`] for nodes with memory of their own: `prepare` allocates it once for each new node.
     ///
     /// # Errors
     /// As [`Pool::reserve`], or `prepare` failed.
@@ -170,7 +171,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         Ok(())
     }
 
-    /// Makes memory for the node with the number `at`, if there is none. All nodes with lower numbers have memory.
+    /// Allocates memory for the node with the number `at`, if it has none. All nodes with lower numbers have memory.
     fn grow(&mut self, at: usize) -> Result<(), OutOfMemory> {
         if at < self.own.as_ref().len() + self.first.len() {
             return Ok(());
@@ -188,7 +189,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         Ok(())
     }
 
-    /// Takes a node that was reserved. It holds what its last user left; the caller sets its content.
+    /// Takes a reserved node. It has the contents that its last user left, so the caller must set them.
     #[inline]
     pub fn take(&mut self) -> NodeId {
         debug_assert!(self.vacant_len > 0, "a node is taken that was not reserved");
@@ -198,7 +199,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         id
     }
 
-    /// Gives a node back. It is vacant then, and keeps its memory for the next user.
+    /// Returns a node to the pool. It becomes vacant, and keeps its memory for the next user.
     #[inline]
     pub fn give_back(&mut self, id: NodeId) {
         let next = self.vacant;
@@ -207,7 +208,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         self.vacant_len += 1;
     }
 
-    /// A copy, with the same numbers.
+    /// A copy of the pool with the same numbers.
     ///
     /// # Errors
     /// There is no memory.
@@ -227,14 +228,14 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         Ok(Self { own: self.own.clone(), first, rest, ..*self })
     }
 
-    /// Every node that has been made, in use or vacant, to be changed.
+    /// Mutable references to all nodes made so far, in use or vacant.
     pub fn iter_mut(&mut self) -> impl FusedIterator<Item = &mut T> {
         let rest = self.rest.iter_mut().flat_map(|piece| piece.iter_mut());
         self.own.as_mut().iter_mut().chain(&mut self.first).chain(rest).take(self.made as usize)
     }
 
-    /// The numbers in the list of vacant nodes, for `validate`. Ends even if a broken list goes in a circle: it gives at most
-    /// one number more than there are nodes.
+    /// The numbers in the free list, for `validate`. Terminates even if a broken list is cyclic: it yields at most one
+    /// number more than there are nodes.
     pub fn vacant(&self) -> impl FusedIterator<Item = NodeId> {
         let mut next = self.vacant;
         core::iter::from_fn(move || {
@@ -287,7 +288,7 @@ impl<T, I: AsRef<[T]> + AsMut<[T]>> IndexMut<NodeId> for Pool<T, I> {
 /// `N` values in a box.
 ///
 /// # Errors
-/// Memory is exhausted, or there are fewer values.
+/// There is no memory, or there are fewer than `N` values.
 pub fn boxed<T, const N: usize>(values: impl IntoIterator<Item = T>) -> Result<Box<[T; N]>, OutOfMemory> {
     let mut all = Vec::new();
     all.try_reserve_exact(N)?;
@@ -295,7 +296,7 @@ pub fn boxed<T, const N: usize>(values: impl IntoIterator<Item = T>) -> Result<B
     all.into_boxed_slice().try_into().map_err(|_| OutOfMemory)
 }
 
-/// A copy of a piece, made node by node: a whole piece may be too large for the stack.
+/// A copy of a piece, made node by node, because a whole piece may be too large for the stack.
 fn copied<T: Clone>(piece: &[T; PIECE]) -> Box<[T; PIECE]> {
     match piece.to_vec().into_boxed_slice().try_into() {
         Ok(copy) => copy,

@@ -1,7 +1,6 @@
-//! Counting work: exact figures of what an engine did, which do not vary from run to run as times do.
+//! Counting of work: exact figures of an engine's work, which do not vary from run to run as times do.
 //!
-//! An engine takes `&mut impl Probe` where it works. The unit type counts nothing and costs nothing; a
-//! [`Tally`] adds up.
+//! An engine's operations take `&mut impl Probe`. The unit type counts nothing and costs nothing; a [`Tally`] adds up.
 
 /// A kind of work, or a way in which a piece of work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +59,7 @@ pub trait Probe {
     /// `amount` more of `work` was done.
     fn count(&mut self, work: Work, amount: u64);
 
-    /// `amount` more was done of a kind of work that an engine outside the library has. The engine numbers its kinds, below
+    /// `amount` more was done of a kind of work of an engine outside the library. The engine numbers its kinds below
     /// [`Tally::OTHERS`].
     #[inline]
     fn count_other(&mut self, _kind: u8, _amount: u64) {}
@@ -100,16 +99,16 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The kinds that engines outside the library can have.
+    /// The most kinds of work that engines outside the library can have.
     pub const OTHERS: usize = 16;
 
-    /// The amount counted of `work`.
+    /// The counted amount of `work`.
     #[must_use]
     pub fn of(&self, work: Work) -> u64 {
         self.counts[work as usize]
     }
 
-    /// The amount counted of a kind of work of an engine outside the library.
+    /// The counted amount of a kind of work of an engine outside the library.
     #[must_use]
     pub fn of_other(&self, kind: u8) -> u64 {
         debug_assert!(usize::from(kind) < Self::OTHERS, "{kind} is not the number of a kind");

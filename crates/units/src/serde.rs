@@ -1,11 +1,12 @@
-//! Spans and alignments in any format of `serde`. What is read is checked as a caller's numbers are.
+//! `serde` support for spans and alignments. Input is checked as a caller's numbers are.
 
 use crate::{Align, Span};
 use core::fmt;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Text in formats for people, as JSON has no numbers of 64 bits everywhere; else the first and the last address.
+/// Text in formats for people, since JSON does not have 64-bit numbers everywhere; otherwise the first and the last
+/// address.
 impl Serialize for Span {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         if serializer.is_human_readable() {

@@ -16,8 +16,8 @@ pub use text::ParseSpanError;
 
 /// The addresses `first..=last`. Invariant: `first <= last`.
 ///
-/// The end is inclusive so that a span can hold the last address of the space. A span is never empty, so no method has to
-/// say what it does with an empty one.
+/// The end is inclusive so that a span can contain the last address of the space. A span is never empty, so no method
+/// has a special case for an empty one.
 ///
 /// ```
 /// use freehold_units::Span;
@@ -35,8 +35,8 @@ pub use text::ParseSpanError;
 /// ```
 ///
 /// A span is a [`RangeBounds`], as std's ranges are, and converts from [`Range`](core::ops::Range) and from and into
-/// [`RangeInclusive`](core::ops::RangeInclusive). With the feature `serde` a span is what [`Display`](core::fmt::Display)
-/// writes in formats for people, and the pair of its ends in others.
+/// [`RangeInclusive`](core::ops::RangeInclusive). With the feature `serde`, a span is serialized as the text of
+/// [`Display`](core::fmt::Display) in formats for people, and as the pair of its ends in others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     first: u64,
@@ -44,7 +44,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Every address there is.
+    /// All addresses.
     pub const ALL: Self = Self { first: 0, last: u64::MAX };
 
     /// `first..=last`; `None` if `first > last`.
@@ -53,7 +53,7 @@ impl Span {
         if first <= last { Some(Self { first, last }) } else { None }
     }
 
-    /// `size_bytes` addresses from `first`; `None` if there are none, or if they would pass `u64::MAX`.
+    /// `size_bytes` addresses from `first` on; `None` if the size is 0, or if they would pass `u64::MAX`.
     #[must_use]
     pub const fn from_size(first: u64, size_bytes: u64) -> Option<Self> {
         match size_bytes.checked_sub(1) {
@@ -116,25 +116,25 @@ impl Span {
         }
     }
 
-    /// Whether `address` lies inside.
+    /// Whether the span contains `address`.
     #[must_use]
     pub const fn contains(self, address: u64) -> bool {
         self.first <= address && address <= self.last
     }
 
-    /// Whether every address of `other` lies inside.
+    /// Whether the span contains every address of `other`.
     #[must_use]
     pub const fn covers(self, other: Self) -> bool {
         self.first <= other.first && other.last <= self.last
     }
 
-    /// Whether the two share an address.
+    /// Whether the two spans share an address.
     #[must_use]
     pub const fn overlaps(self, other: Self) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 
-    /// The addresses in both.
+    /// The addresses in both spans; `None` if there are none.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {
         Self::new(self.first.max(other.first), self.last.min(other.last))
@@ -155,7 +155,7 @@ impl Span {
         }
     }
 
-    /// What is left of `self` below `middle`, which must lie inside; `None` if nothing.
+    /// The part of `self` below `middle`, which must lie inside; `None` if it is empty.
     #[must_use]
     pub const fn below(self, middle: Self) -> Option<Self> {
         match middle.first.checked_sub(1) {
@@ -164,7 +164,7 @@ impl Span {
         }
     }
 
-    /// What is left of `self` above `middle`, which must lie inside; `None` if nothing.
+    /// The part of `self` above `middle`, which must lie inside; `None` if it is empty.
     #[must_use]
     pub const fn above(self, middle: Self) -> Option<Self> {
         match middle.last.checked_add(1) {

@@ -1,19 +1,19 @@
-//! Which alignments inner nodes keep bounds for: none, and each that was ever asked for.
+//! The alignments that inner nodes keep bounds for: no alignment, and each one that was ever requested.
 //!
-//! An alignment that is new gets a class for good. Its bounds start as those of the next smaller alignment, which hold
-//! for it too, as the usable part of a gap never grows with the alignment; searches lower them to what there is. So a
-//! tree pays for the alignments that it is asked for, of which there are at most 64.
+//! A new alignment gets a class, which is permanent. Its bounds start as those of the next smaller alignment. They are
+//! valid for it, too, since the usable part of a gap never grows with the alignment. Searches then lower them to the
+//! exact values. So a tree pays only for alignments that were requested, at most 64.
 
 use super::{Key, LeafNode, LeafPath, Tree};
 use alloc::vec::Vec;
 use freehold_units::{OutOfMemory, Probe, Work};
 
-/// The alignment of each class less one, in the tree's unit of length: ascending, the first 0.
+/// The alignment of each class minus one, in the tree's unit of length. Ascending; the first is 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Classes(Vec<u64>);
 
 impl Classes {
-    /// The first class.
+    /// The first class alone, which is for no alignment.
     pub(crate) fn new() -> Result<Self, OutOfMemory> {
         let mut masks = Vec::new();
         masks.try_reserve(1)?;
@@ -26,22 +26,22 @@ impl Classes {
         &self.0
     }
 
-    /// The class to search by: the largest alignment that is not above that of `mask`.
+    /// The class for a search: the largest alignment not above that of `mask`.
     #[inline]
     pub(crate) fn class_for(&self, mask: u64) -> usize {
         self.0.iter().rposition(|&known| known <= mask).unwrap_or(0)
     }
 }
 
-/// The part of a gap of `gap` that starts at `start`, counted from its first multiple of an alignment.
+/// The usable length of a gap that starts at `start` and is `gap` long: from its first multiple of the alignment on.
 #[inline]
 pub(crate) fn room(start: u64, gap: u64, mask: u64) -> u64 {
     gap.saturating_sub(start.wrapping_neg() & mask)
 }
 
 impl<L: LeafNode, K: Key> Tree<L, K> {
-    /// The class for `mask`, which it gets now if it has none. Where there is no memory for it, searches go by the class of
-    /// the next smaller alignment, until they ask again.
+    /// The class for `mask`, made now if there is none. Without memory for it, the result is the class of the next
+    /// smaller alignment, and the next call tries again.
     #[inline]
     pub(crate) fn class_made_for(&mut self, mask: u64) -> usize {
         if mask == 0 {
@@ -51,7 +51,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         if self.classes.0[class] == mask { class } else { self.add_class(class + 1, mask) }
     }
 
-    /// Cost: every inner node.
+    /// Cost: linear in the inner nodes.
     #[cold]
     fn add_class(&mut self, class: usize, mask: u64) -> usize {
         let classes = self.classes.0.len() + 1;
@@ -65,7 +65,8 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         class
     }
 
-    /// Raises the bounds of the leaf at the end of `path` for a gap there that has become `gap` long and starts at `start`.
+    /// Raises the bounds above the leaf at the end of `path` for a gap in it that starts at `start` and is now `gap`
+    /// long.
     #[inline]
     pub(crate) fn raise(&self, path: &LeafPath, start: u64, gap: u64, probe: &mut impl Probe) {
         if self.height == 0 {
@@ -75,7 +76,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         for (class, &mask) in self.classes.masks().iter().enumerate() {
             let room = room(start, gap, mask);
             if room == 0 {
-                // Nor has any larger alignment.
+                // Larger alignments have no usable part either.
                 break;
             }
             probe.count(Work::MaxRecomputed, 1);

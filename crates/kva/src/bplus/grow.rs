@@ -6,15 +6,15 @@ use super::{Key, LeafNode, LeafPath, Step, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 
 impl<L: LeafNode, K: Key> Tree<L, K> {
-    /// A vacant leaf, which was reserved.
+    /// Takes a reserved leaf from the pool.
     pub(crate) fn take_leaf(&mut self) -> NodeId {
         let id = self.leaves.take();
         self.leaves[id] = L::VACANT;
         id
     }
 
-    /// Puts `leaf`, whose keys start at `low`, behind the leaf at the end of `path`, and measures both. Nodes were
-    /// reserved. Paths are void after it.
+    /// Inserts `leaf`, whose keys start at `low`, after the leaf at the end of `path`, and computes the bounds of both.
+    /// The caller has reserved the nodes. Invalidates paths.
     pub(crate) fn insert_leaf(&mut self, path: &LeafPath, low: K, leaf: NodeId) {
         let mut new = Child { low, id: leaf };
         for level in 0..self.height {
@@ -31,12 +31,12 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         self.raise_root(path, new);
     }
 
-    /// Splits a full node of a level that is to have a new child at `slot`. The node to the right of it.
+    /// Splits a full node to insert a new child at `slot`. Returns the new node on its right.
     fn split_inner(&mut self, id: NodeId, slot: usize, new: Child<K>, level: usize) -> Child<K> {
         let right_id = self.inners.take();
         let mut right = core::mem::replace(&mut self.inners[right_id], Inner::VACANT);
         let left = &mut self.inners[id];
-        // Leaves that are appended one after the other leave full nodes behind.
+        // Appending leaves in key order leaves full nodes behind.
         let keep = if slot == FANOUT { FANOUT - 1 } else { FANOUT / 2 };
         left.move_tail(keep, &mut right);
         let at = if slot <= keep {
@@ -52,9 +52,9 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         child
     }
 
-    /// A root above the old one and its new neighbour.
+    /// Adds a root above the old one and its new neighbour.
     fn raise_root(&mut self, path: &LeafPath, new: Child<K>) {
-        // What lies below all keys belongs to the first child, so its separator is never asked for.
+        // Keys below all separators belong to the first child, so its separator is never read.
         let low = match self.height.checked_sub(1) {
             Some(top) => self.inners[path.steps[top].inner()].low(0),
             None => new.low,
@@ -67,14 +67,14 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         self.height += 1;
     }
 
-    /// Puts right what the nodes above `level` know of it.
+    /// Updates the bounds of the nodes above `level`.
     pub(super) fn sum_up(&mut self, path: &LeafPath, level: usize) {
         for level in level + 1..self.height {
             self.measure(path.steps[level], level);
         }
     }
 
-    /// Finds anew the bounds of a child that lies `height` levels above the leaves.
+    /// Recomputes the bounds of a child that lies `height` levels above the leaves.
     pub(crate) fn measure(&mut self, at: Step, height: usize) {
         for class in 0..self.classes.masks().len() {
             let most = self.most_below(at, height, class);
@@ -82,7 +82,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         }
     }
 
-    /// What nothing below a child exceeds in a class, as far as the child itself knows.
+    /// The upper bound for a child in a class, computed from the child itself.
     pub(crate) fn most_below(&self, at: Step, height: usize, class: usize) -> u64 {
         let child = self.inners[at.inner()].child(at.slot());
         match height {

@@ -1,13 +1,13 @@
-//! An inner node: separators, children, and bounds of what is below each child.
+//! An inner node: separators, children, and upper bounds for each child.
 
 use super::row::{FANOUT, Row};
 use alloc::vec::Vec;
 use freehold_units::OutOfMemory;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
-/// What leaves are ordered by.
+/// A key, by which leaves are ordered.
 pub(crate) trait Key: Copy + Ord {
-    /// The largest, which is the separator of slots without child.
+    /// The largest key, which is the separator of slots without a child.
     const MAX: Self;
 }
 
@@ -19,24 +19,25 @@ impl Key for u128 {
     const MAX: Self = u128::MAX;
 }
 
-/// A child as its parent knows it.
+/// A child and its separator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Child<K> {
     pub(super) low: K,
     pub(super) id: NodeId,
 }
 
-/// Up to [`FANOUT`] children in the order of their keys.
+/// Up to [`FANOUT`] children in key order.
 #[derive(Clone, Debug)]
 pub(crate) struct Inner<K> {
     len: usize,
-    /// No key of a child is below its separator, and all of the child before are. In the tree of regions it is the
-    /// child's first key, but for the tree's first leaf (K8). [`Key::MAX`] behind the last child.
+    /// Separators. All keys of a child are at or above its separator, and all keys of the previous child are below it.
+    /// In the tree of regions a separator is the child's first key, except for the tree's first leaf (K8). [`Key::MAX`]
+    /// after the last child.
     lows: [K; FANOUT],
     children: [NodeId; FANOUT],
-    /// Bounds in the first class, which nearly all searches go by.
+    /// Bounds in the first class, which nearly all searches use.
     first: Row,
-    /// Bounds in the others.
+    /// Bounds in the other classes.
     others: Vec<Row>,
 }
 
@@ -80,20 +81,20 @@ impl<K: Key> Inner<K> {
         self.lows[slot] = low;
     }
 
-    /// The child whose keys `key` lies among. What is below all keys belongs to the first.
+    /// The child whose range contains `key`. The range of the first child starts at the lowest key.
     #[inline]
     pub(crate) fn child_for(&self, key: K) -> usize {
-        // A binary search of as many steps for every node: the compiler unrolls it without a branch.
+        // A binary search with a fixed number of steps: the compiler unrolls it without branches.
         let (mut slot, mut half) = (0, FANOUT / 2);
         while half > 0 {
             slot += if self.lows[slot + half] <= key { half } else { 0 };
             half /= 2;
         }
-        // `Key::MAX` equals the separators of vacant slots, so it may lead behind the last child.
+        // `Key::MAX` equals the separators of vacant slots, so it may lead past the last child.
         slot.min(self.len - 1)
     }
 
-    /// From which child on a search goes that passed the children before `from`, or was at none and begins at `key`.
+    /// The child at which a search continues: `from`, or the child for `key` if the search has just entered the node.
     #[inline]
     pub(crate) fn begin(&self, from: Option<usize>, key: K) -> usize {
         match from {
@@ -103,30 +104,30 @@ impl<K: Key> Inner<K> {
         }
     }
 
-    /// Bounds in a class.
+    /// The bounds in a class.
     #[inline]
     pub(crate) fn row(&self, class: usize) -> &Row {
         class.checked_sub(1).map_or(&self.first, |other| &self.others[other])
     }
 
-    /// Asks for memory, so that so many classes have bounds.
+    /// Reserves memory for the bounds of that many classes.
     pub(super) fn reserve_rows(&mut self, classs: usize) -> Result<(), OutOfMemory> {
         let missing = classs.saturating_sub(1 + self.others.len());
         Ok(self.others.try_reserve_exact(missing)?)
     }
 
-    /// Gives a vacant node as many rows as there are classes; they were reserved.
+    /// Gives a vacant node a row for each class. The caller has reserved them.
     pub(super) fn make_rows(&mut self, classs: usize) {
         self.others.resize_with(classs.saturating_sub(1), Row::zero);
     }
 
-    /// Bounds for a new class, from those of the one before it; they were reserved.
+    /// Adds the bounds of a new class, copied from the class before it. The caller has reserved them.
     pub(super) fn add_row(&mut self, class: usize) {
         let row = self.row(class - 1).clone();
         self.others.insert(class - 1, row);
     }
 
-    /// What nothing below the node exceeds in a class.
+    /// The upper bound for the whole node in a class.
     pub(crate) fn most(&self, class: usize) -> u64 {
         self.row(class).most(self.len)
     }
@@ -138,7 +139,7 @@ impl<K: Key> Inner<K> {
         row.first_with(least, from, self.len)
     }
 
-    /// The same through a shared borrow.
+    /// [`Inner::first_with`] through a shared borrow.
     pub(crate) fn first_with_shared(&self, class: usize, least: u64, from: usize) -> Option<usize> {
         self.row(class).first_with_shared(least, from, self.len)
     }
@@ -156,7 +157,7 @@ impl<K: Key> Inner<K> {
         self.insert(self.len, child);
     }
 
-    /// Puts a child before the one at `slot`. Its bounds are whatever: the caller sets them.
+    /// Inserts a child before the one at `slot`. The caller must set its bounds.
     pub(super) fn insert(&mut self, slot: usize, child: Child<K>) {
         let len = self.len;
         self.lows.copy_within(slot..len, slot + 1);
@@ -175,7 +176,7 @@ impl<K: Key> Inner<K> {
         self.lows[self.len] = K::MAX;
     }
 
-    /// Moves the children from `keep` on to the end of `right`, which has a row for as many classes.
+    /// Moves the children from `keep` on to the end of `right`, which has a row for each class, too.
     pub(super) fn move_tail(&mut self, keep: usize, right: &mut Self) {
         for (slot, to) in (keep..self.len).zip(right.len..) {
             (right.lows[to], right.children[to]) = (self.lows[slot], self.children[slot]);

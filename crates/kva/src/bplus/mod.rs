@@ -1,4 +1,4 @@
-//! The shape of a B+tree: leaves of any kind below inner nodes that separate them by key.
+//! The inner structure of a B+tree: inner nodes separate leaves of any type by key.
 //!
 //! ```text
 //!   inner   lows     |   0 | 200 | 580 |          child i holds the keys in lows[i]..lows[i + 1]
@@ -8,13 +8,14 @@
 //!   leaves            [...]        [...]    [...]
 //! ```
 //!
-//! A leaf says what its entries are, and moves them; this module keeps the nodes above it, and in them bounds of what
-//! is below for each class of alignments ([`Classes`]). Nodes know neither parent
-//! nor neighbours: whoever changes the tree holds a [`LeafPath`].
+//! The leaf type defines and moves its entries. This module keeps the nodes above the leaves, with upper bounds for
+//! each child and each class of alignments ([`Classes`]). Nodes have no links to parents or neighbours: an operation
+//! that changes the tree holds a [`LeafPath`].
 //!
-//! Invariants: K7 a node of a pool is in the tree once, or vacant; K8 separators ascend, no node but a
-//! root leaf is empty, all leaves are at one height.
-//! Cost: O(log n) for each operation. Memory is requested in [`Tree::reserve`], and for an alignment that is new.
+//! Invariants: K7 a node of a pool is in the tree once, or vacant; K8 separators ascend, no node except a root leaf is
+//! empty, all leaves are at one height.
+//!
+//! Cost: O(log n) for each operation. Only [`Tree::reserve`] and a new alignment allocate memory.
 
 mod classes;
 mod grow;
@@ -33,18 +34,19 @@ use path::MAX_INNERS;
 pub(crate) use path::{LeafPath, MAX_HEIGHT, Step};
 pub(crate) use row::FANOUT;
 
-/// What a tree's leaves are.
+/// A leaf of a tree.
 pub(crate) trait LeafNode: PoolNode {
-    /// The largest part of a gap in the leaf that starts at a multiple of an alignment, which is given less one.
+    /// The largest usable gap in the leaf: the part that starts at a multiple of the alignment `mask + 1`.
     fn largest_room(&self, mask: u64) -> u64;
 }
 
-/// A B+tree of leaves `L` that are ordered by `K`, with bounds of their rooms. With `height` 0 the root is a leaf.
+/// A B+tree of leaves `L` that are ordered by `K`, with bounds of their usable gaps. With `height` 0 the root is a
+/// leaf.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree<L, K> {
     pub(crate) leaves: Pool<L>,
     pub(crate) inners: Pool<Inner<K>>,
-    /// The alignments that there are bounds for.
+    /// The alignments that inner nodes keep bounds for.
     pub(crate) classes: Classes,
     pub(crate) root: NodeId,
     /// Levels of inner nodes.
@@ -52,13 +54,13 @@ pub(crate) struct Tree<L, K> {
 }
 
 impl<L: LeafNode, K: Key> Tree<L, K> {
-    /// A tree without leaf.
+    /// A tree without leaves.
     pub(crate) fn empty() -> Result<Self, OutOfMemory> {
         let (leaves, inners) = (Pool::new(NoneInline), Pool::new(NoneInline));
         Ok(Self { leaves, inners, classes: Classes::new()?, root: NO_NODE, height: 0 })
     }
 
-    /// Makes sure that `leaves` more leaves can be inserted without asking for memory.
+    /// Reserves memory for `leaves` more leaves and the inner nodes that they may need.
     #[inline]
     pub(crate) fn reserve(&mut self, leaves: usize) -> Result<(), OutOfMemory> {
         // Each new leaf can split every level and add one.
@@ -71,8 +73,8 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
 
     #[cold]
     fn reserve_cold(&mut self, leaves: usize, inners: usize) -> Result<(), OutOfMemory> {
-        // Of many leaves, the first can split each node there is, and once more what is left of it; then a node takes a good
-        // many children before it is full again.
+        // Many leaves need fewer: each existing node can split at most twice, and after that a node takes many children
+        // before it is full again.
         let many = (2 * self.inners.in_use() + self.height + 1).saturating_add(leaves / (FANOUT / 4));
         let inners = inners.min(many);
         if self.height + 1 >= MAX_HEIGHT || self.inners.made().saturating_add(inners) > MAX_INNERS {
@@ -87,7 +89,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         })
     }
 
-    /// Bytes held, spare nodes included.
+    /// Bytes of memory held, including spare nodes.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.inners.made() * (self.classes.masks().len() - 1);
         self.leaves.bytes() + self.inners.bytes() + rows * size_of::<row::Row>()

@@ -1,21 +1,21 @@
-//! The way from the root to a leaf, and from a leaf to its neighbours.
+//! Paths from the root to a leaf, and from a leaf to its neighbours.
 
 use super::{FANOUT, Inner, Key, LeafNode, Tree};
 use freehold_units::pool::{NO_NODE, NodeId};
 
-/// One more level than a tree can have: [`Tree::reserve`] refuses a higher one. With nine children a node,
-/// ten levels hold three thousand million leaves.
+/// One more than the height that [`Tree::reserve`] allows. With nine children for each node, ten levels hold 3 × 10⁹
+/// leaves.
 pub(crate) const MAX_HEIGHT: usize = 11;
 
-/// A node on a path, and which of its children comes next, in one number: paths are copied often.
+/// A node on a path and the slot of the child below it, packed in one number because paths are copied often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step(u32);
 
-/// More inner nodes than a tree can have.
+/// Limit on the number of inner nodes; a tree always has fewer.
 pub(super) const MAX_INNERS: usize = (u32::MAX as usize + 1) / FANOUT;
 
 impl Step {
-    /// A step that was not taken yet.
+    /// A placeholder for a step that is not set.
     pub(crate) const NONE: Self = Self(0);
 
     #[inline]
@@ -35,7 +35,7 @@ impl Step {
     }
 }
 
-/// A leaf, and the nodes above it. Valid until the tree's shape changes.
+/// A leaf and the nodes above it. Valid until the tree's shape changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeafPath {
     pub(crate) leaf: NodeId,
@@ -44,7 +44,7 @@ pub(crate) struct LeafPath {
 }
 
 impl LeafPath {
-    /// No leaf yet.
+    /// A path that leads to no leaf.
     pub(crate) const NOWHERE: Self = Self { leaf: NO_NODE, steps: [Step::NONE; MAX_HEIGHT] };
 }
 
@@ -57,7 +57,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         path
     }
 
-    /// The leaf that `key` belongs to, and its place in the node above it: all that a look-up needs of a path.
+    /// The leaf that `key` belongs to, and its position in its parent: the part of a path that a look-up needs.
     #[inline]
     pub(crate) fn leaf_for(&self, key: K) -> (NodeId, Step) {
         let (mut at, mut parent) = (self.root, Step::NONE);
@@ -87,12 +87,12 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         path.leaf = at;
     }
 
-    /// Goes on to the next leaf. `false` at the last one: then the path has not changed.
+    /// Moves to the next leaf. At the last one, returns `false` and does not change the path.
     pub(crate) fn next(&self, path: &mut LeafPath) -> bool {
         self.turn(path, 1, |_| 0)
     }
 
-    /// Goes back to the leaf before. `false` at the first one: then the path has not changed.
+    /// Moves to the previous leaf. At the first one, returns `false` and does not change the path.
     pub(crate) fn previous(&self, path: &mut LeafPath) -> bool {
         self.turn(path, -1, |inner| inner.len() - 1)
     }

@@ -1,33 +1,33 @@
-//! Bounds of what is below each child of an inner node, in one class.
+//! Upper bounds for the children of an inner node, in one class.
 //!
-//! Almost all bounds are below 2^31 and are compared as `i32`, sixteen at once. One that is not is `i32::MAX` there and is
-//! kept in full beside, so that sizes of any length are compared exactly.
+//! Almost all bounds are below 2^31 and are compared as `i32`, sixteen at once. A larger bound is stored as `i32::MAX`
+//! there and in full in a second array, so comparisons are exact for all sizes.
 //!
-//! A bound is an upper limit: one that is too high costs time, one that is too low loses space (K9). So searches
-//! through a shared borrow may lower bounds as well: each store is a limit by itself, and needs no order.
+//! A bound that is too high costs time; one that is too low would hide free space (K9). Searches through a shared
+//! borrow may lower bounds, too: each store is a valid bound by itself, and needs no ordering.
 
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
-/// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
+/// The most children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
 pub(crate) const FANOUT: usize = 64;
 
-/// Children whose bounds a search compares together.
+/// Number of bounds that a search compares at once.
 const LANES: usize = 16;
 
-/// The first bound that the narrow cells do not tell from larger ones.
+/// The lowest bound that the narrow cells cannot represent exactly.
 const WIDE: u64 = i32::MAX as u64;
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// The bounds, [`WIDE`] and more as [`WIDE`].
+    /// The bounds, clamped to [`WIDE`].
     narrow: [AtomicI32; FANOUT],
-    /// The bounds in full where they are [`WIDE`] and more; else anything.
+    /// The full bounds where they are [`WIDE`] or more; otherwise meaningless.
     wide: [AtomicU64; FANOUT],
 }
 
 impl Row {
-    /// Nothing below any child.
+    /// A row of zeros.
     pub(super) const fn zero() -> Self {
         Self { narrow: [const { AtomicI32::new(0) }; FANOUT], wide: [const { AtomicU64::new(0) }; FANOUT] }
     }
@@ -48,7 +48,7 @@ impl Row {
         self.narrow[slot].store(bound.min(WIDE) as i32, Relaxed);
     }
 
-    /// Raises a bound to `bound`, if it is lower. Whether it was.
+    /// Raises a bound to `bound` if it is lower. Returns whether it was.
     #[inline]
     pub(crate) fn raise(&self, slot: usize, bound: u64) -> bool {
         let holds = self.narrow[slot].load(Relaxed) >= bound.min(WIDE) as i32;
@@ -59,7 +59,7 @@ impl Row {
         is_lower
     }
 
-    /// What nothing below the first `len` children exceeds.
+    /// The upper bound for the first `len` children together.
     pub(super) fn most(&self, len: usize) -> u64 {
         match self.narrow[..len].iter().fold(0, |most, bound| bound.load(Relaxed).max(most)) as u64 {
             WIDE => (0..len).fold(WIDE, |most, slot| self.bound(slot).max(most)),
@@ -86,7 +86,7 @@ impl Row {
         None
     }
 
-    /// The same through a shared borrow, which compares one by one.
+    /// [`Row::first_with`] through a shared borrow; compares one by one.
     pub(super) fn first_with_shared(&self, least: u64, from: usize, len: usize) -> Option<usize> {
         (from..len).find(|&slot| self.bound(slot) >= least)
     }
@@ -96,13 +96,13 @@ impl Row {
         (0..end).rfind(|&slot| self.bound(slot) >= least)
     }
 
-    /// Makes room for a child at `slot`: those from there on move up by one.
+    /// Opens a place for a child at `slot`: the bounds from there on move up by one.
     pub(super) fn open(&mut self, slot: usize, len: usize) {
         self.narrow[slot..=len].rotate_right(1);
         self.wide[slot..=len].rotate_right(1);
     }
 
-    /// Closes the place of a child that is gone.
+    /// Closes the place of a removed child.
     pub(super) fn close(&mut self, slot: usize, len: usize) {
         self.narrow[slot..len].rotate_left(1);
         self.wide[slot..len].rotate_left(1);
@@ -117,8 +117,8 @@ impl Clone for Row {
     }
 }
 
-/// A byte for each of some children, which is not 0 if its bound is `least` or more. Out of line the compiler
-/// packs vectors of comparisons into it, inlined it compares one by one.
+/// A byte for each child of a group, nonzero if its bound is `least` or more. Out of line, the compiler uses vector
+/// comparisons; inlined, it compares one by one.
 #[inline(never)]
 fn hits(bounds: &mut [AtomicI32; LANES], least: i32) -> [u8; LANES] {
     core::array::from_fn(|lane| u8::from(*bounds[lane].get_mut() >= least))

@@ -5,13 +5,12 @@ use super::row::FANOUT;
 use super::{Key, LeafNode, LeafPath, Step, Tree};
 use freehold_units::pool::PoolNode;
 
-/// A node with fewer children is joined with a neighbour, if both together leave room for more.
+/// A node with fewer children is merged with a neighbour, if the result is not full.
 const FEW: usize = FANOUT / 4;
 const JOINED: usize = FANOUT * 3 / 4;
 
 impl<L: LeafNode, K: Key> Tree<L, K> {
-    /// Takes the leaf at the end of `path` out of the tree and makes it vacant. It is not the only one. Paths are
-    /// void after it.
+    /// Removes the leaf at the end of `path`, which is not the only one, and makes it vacant. Invalidates paths.
     pub(crate) fn remove_leaf(&mut self, path: &LeafPath) {
         self.leaves.give_back(path.leaf);
         let mut level = 0;
@@ -32,8 +31,8 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         self.shrink_root();
     }
 
-    /// Joins the leaf at the end of `path` with one beside it below the same node, if `join` can. It moves what is in the
-    /// right leaf to the left one, or leaves both as they are and returns `false`. Paths are void after it.
+    /// Merges the leaf at the end of `path` with a sibling, if `join` can. `join` moves the entries of the right leaf
+    /// to the left one, or changes nothing and returns `false`. Invalidates paths.
     pub(crate) fn join_leaf(&mut self, path: &LeafPath, mut join: impl FnMut(&mut L, &mut L) -> bool) {
         if self.height == 0 {
             return;
@@ -52,12 +51,12 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         }
     }
 
-    /// The first key of the leaf at the end of `path` is now `low`.
+    /// Updates the separators after the first key of the leaf at the end of `path` has become `low`.
     pub(crate) fn set_low(&mut self, path: &LeafPath, low: K) {
         self.raise_low(path, 0, low);
     }
 
-    /// Separators from `level` on, up to the first node of which the path takes another child than the first.
+    /// Sets separators from `level` upwards, up to the first node in which the path does not take the first child.
     fn raise_low(&mut self, path: &LeafPath, level: usize, low: K) {
         for step in &path.steps[level.min(self.height)..self.height] {
             self.inners[step.inner()].set_low(step.slot(), low);
@@ -67,8 +66,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         }
     }
 
-    /// Goes up from `level`, joins nodes that have few children with a neighbour, and puts right what is known of
-    /// each.
+    /// Goes up from `level`, merges nodes that have few children with a neighbour, and updates the bounds of each.
     fn join_few(&mut self, path: &LeafPath, level: usize) {
         for level in level..self.height - 1 {
             let (below, parent) = (path.steps[level].inner(), path.steps[level + 1]);
@@ -82,7 +80,8 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         }
     }
 
-    /// Joins a child, some levels above the leaves, with the one behind it, if there is one and both are few enough.
+    /// Merges a child that lies `height` levels above the leaves with the next one, if there is one and the result is
+    /// not too full.
     fn join_children(&mut self, at: Step, height: usize) -> bool {
         let (node, slot) = (&self.inners[at.inner()], at.slot());
         if slot + 1 >= node.len() {

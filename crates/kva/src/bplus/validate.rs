@@ -1,10 +1,10 @@
-//! Checking the shape from scratch.
+//! Checks the tree's shape from scratch.
 
 use super::{FANOUT, Key, LeafNode, MAX_HEIGHT, Step, Tree};
 use freehold_units::pool::NodeId;
 use freehold_units::{Broken, check};
 
-/// What a leaf is checked for: its number and the keys that it may hold, from `low` on and below `end`.
+/// The expectation for a leaf: its number and the range of its keys, from `low` up to but excluding `end`.
 pub(crate) struct Whole<K> {
     pub(crate) leaf: NodeId,
     /// The leaf's separator; `None` for the first leaf.
@@ -77,7 +77,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
     }
 }
 
-/// Nodes that were met.
+/// The nodes visited so far.
 struct Seen {
     leaves: usize,
     inners: usize,

@@ -1,17 +1,17 @@
-//! Why a region was not moved.
+//! Errors of moving regions.
 
 use super::{AllocError, FreeError};
 use freehold_units::{Align, Span, error_messages};
 
-/// Why regions stayed where they were, or a move as it was. The space is unchanged.
+/// The error of a move. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MoveError {
     /// No region starts at the address, or it is carved or moving.
     Address(FreeError),
-    /// The new place cannot be had.
+    /// The new place is not free.
     Place(AllocError),
-    /// The region is there already.
+    /// The region is already at that place.
     SamePlace {
         /// The region, without its guard.
         region: Span,
@@ -23,9 +23,9 @@ pub enum MoveError {
         /// The region's alignment.
         align: Align,
     },
-    /// The new place passes the last address there is.
+    /// The new place extends past the address `u64::MAX`.
     PastTheEnd {
-        /// Where it starts.
+        /// The start of the place.
         first: u64,
     },
     /// The new place is longer or shorter than the region.
@@ -35,26 +35,26 @@ pub enum MoveError {
         /// The place that was given.
         place: Span,
     },
-    /// One region is to move to two places at once.
+    /// The request moves a region to two places at once.
     Twice {
         /// The region, without its guard.
         region: Span,
     },
-    /// Two regions are to move to places that overlap.
+    /// The request moves two regions to places that overlap.
     PlacesOverlap {
-        /// One place, guard included.
+        /// The first place, guard included.
         place: Span,
-        /// The other.
+        /// The other place, guard included.
         other: Span,
     },
     /// The move was committed or cancelled before.
     Ended {
-        /// Where its region started.
+        /// The start of its region before the move.
         first: u64,
     },
     /// The move was begun on another space.
     Foreign {
-        /// Where its region starts there.
+        /// The start of its region in that space.
         first: u64,
     },
     /// No memory for the index.

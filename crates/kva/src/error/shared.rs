@@ -1,26 +1,26 @@
-//! Why a change of a shared space was refused.
+//! Errors of changing a shared space.
 
 use super::{AllocError, FreeError, MoveError};
 use core::fmt;
 use freehold_maple::maple_tree::{SysError, WriteError};
 
-/// Why a shared space stayed as it was: its addresses say no, for the reasons of an [`AddressSpace`](crate::AddressSpace), or those
-/// who read.
+/// The error of a change of a shared space, which is unchanged. It comes from the [`AddressSpace`](crate::AddressSpace)
+/// or from the tree of readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SharedError<C> {
-    /// As an [`AddressSpace`](crate::AddressSpace) refuses it.
+    /// The [`AddressSpace`](crate::AddressSpace) refuses the operation.
     Refused(C),
-    /// Readers hold back so much that was removed before that nothing more is. They have to leave first.
+    /// Readers hold back too many removed nodes and values. They have to leave before more can be removed.
     Readers {
         /// Nodes and values that wait for readers.
         held: usize,
         /// The most that may wait.
         limit: usize,
     },
-    /// The system refuses the barrier that tells when readers have left: see [`WriteError::NoGracePeriod`].
+    /// The system refuses the barrier that shows when readers have left: see [`WriteError::NoGracePeriod`].
     NoGracePeriod(SysError),
-    /// No memory for the tree that readers look at.
+    /// No memory for the tree of readers.
     OutOfMemory,
 }
 

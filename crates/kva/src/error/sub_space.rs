@@ -3,18 +3,18 @@
 use super::FreeError;
 use freehold_units::{Align, Span, error_messages};
 
-/// Why a sub-space was not taken back. It and the space are unchanged.
+/// The error of taking a sub-space back. It and the space are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReturnError {
-    /// It was not carved from this space, or is a copy of one that was, or was disowned since.
+    /// The sub-space was not carved from this space, is a copy of one that was, or was disowned since.
     Foreign {
-        /// The addresses of what was handed in.
+        /// The addresses of the space that was passed.
         space: Span,
     },
-    /// Something is still allocated in it.
+    /// The sub-space still has regions.
     InUse {
-        /// The lowest region that is.
+        /// The lowest region.
         region: Span,
     },
     /// No memory for the index.
@@ -26,15 +26,15 @@ error_messages! { ReturnError + OutOfMemory {
     Self::InUse { region } => "{region} is still allocated in the sub-space";
 } }
 
-/// Why a space did not become the sub-space of a region. Both spaces are unchanged.
+/// The error of adopting a space as the sub-space of a region. Both spaces are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AdoptError {
-    /// No region starts at the address, or its sub-space is out.
+    /// No region starts at the address, or it has a sub-space already.
     Address(FreeError),
-    /// The space is a sub-space already.
+    /// The space is already a sub-space.
     HasParent {
-        /// Its addresses.
+        /// The addresses of the space.
         space: Span,
     },
     /// The space does not have exactly the addresses of the region.
@@ -48,7 +48,7 @@ pub enum AdoptError {
     Granule {
         /// The granule of the space with the region.
         parent: Align,
-        /// That of the space that was to become its sub-space.
+        /// The granule of the space that was to become its sub-space.
         child: Align,
     },
     /// No memory for the index.

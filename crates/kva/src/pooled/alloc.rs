@@ -1,4 +1,4 @@
-//! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
+//! Allocation: a slot of the shard's current slab, else of a slab from a list or the core; and extents.
 
 use super::class::{Class, LIST_AT};
 use super::core::Core;
@@ -11,21 +11,21 @@ use freehold_sys::fork::Held;
 use freehold_units::{Align, Span};
 
 impl PooledSpace {
-    /// Takes `size_bytes` anywhere. The block has at least that many: up to 256 granules it is a slot, whose size is the
-    /// next of four for each doubling; all of it is the caller's.
+    /// Takes `size_bytes` anywhere. The block may be larger, and all of it is the caller's: up to 256 granules it is a
+    /// slot, rounded up to a size class, of which there are four for each doubling.
     ///
     /// # Errors
     /// As [`PooledSpace::alloc_request`].
     ///
     /// # Cost
-    /// One exchange of an atomic word. For one in 8 or more another slab is taken from a list, and the core's lock only
-    /// where no list has one. More than 256 granules take the lock. A refusal for want of space looks at every record.
+    /// One exchange of an atomic word. At most one call in 8 takes another slab from a list, and the core's lock if no
+    /// list has one. More than 256 granules take the lock. A refusal for lack of space looks at every record.
     #[inline]
     pub fn alloc(&self, size_bytes: u64) -> Result<Span, AllocError> {
         self.alloc_memory(size_bytes).map(|memory| memory.span)
     }
 
-    /// As [`PooledSpace::alloc`], and says whether the block may have pages.
+    /// As [`PooledSpace::alloc`], and also returns whether the block may have pages.
     ///
     /// Cost: as [`PooledSpace::alloc`].
     ///
@@ -42,7 +42,7 @@ impl PooledSpace {
     /// A resident slot, if the shard's current slab has one: the fast path. `None` is not a refusal: call
     /// [`PooledSpace::alloc_memory`].
     ///
-    /// Cost: constant: at most one exchange of an atomic word, two if a purge was quicker.
+    /// Cost: constant: at most one exchange of an atomic word, two if a purge took the slot's pages first.
     #[inline]
     #[must_use]
     pub fn alloc_resident(&self, size_bytes: u64) -> Option<(Span, SlabRef)> {
@@ -52,15 +52,15 @@ impl PooledSpace {
         if is_resident { Some((span, name)) } else { self.not_resident(span.first()) }
     }
 
-    /// Frees a slot that a purge was quicker with.
+    /// Frees a slot whose pages a purge took before the claim.
     #[cold]
     fn not_resident(&self, first: u64) -> Option<(Span, SlabRef)> {
         self.free_decommitted(first).expect("S2: who claims a slot holds it");
         None
     }
 
-    /// The bytes of the block that `size_bytes` are served with: of their slot, or as many, where they are too many for a slot. For a
-    /// size that is refused, 0 or no multiple of the granule, the answer is that of some other.
+    /// The size of the block that a request of `size_bytes` gets: its slot's size, or `size_bytes` itself if no slot is
+    /// so large. Meaningless for a size that is refused: 0, or no multiple of the granule.
     ///
     /// Cost: constant.
     #[inline]
@@ -71,21 +71,21 @@ impl PooledSpace {
         Class::of(granules).map_or(granules, |class| class.granules().into()) << self.shift
     }
 
-    /// Takes a range for `request`. What a slot cannot serve is an extent: its own region, at a multiple of 16
-    /// granules, that ends with the size asked for.
+    /// Takes a range for `request`. A request that no slot can serve gets an extent: a region of its own, at a multiple
+    /// of 16 granules and exactly as long as requested.
     ///
     /// Cost: a slot costs what it does in [`PooledSpace::alloc`]. An extent takes the core's lock,
     /// [`AddressSpace::alloc`](crate::AddressSpace::alloc) there, and a word of the page map for each 16 granules. A
-    /// refusal for want of space looks at every record.
+    /// refusal for lack of space looks at every record.
     ///
     /// # Errors
-    /// See [`AllocError`]; sizes in it are those of the core, whole multiples of 16 granules. Nothing was changed, but
-    /// that slabs without a block may have been given back to the core.
+    /// See [`AllocError`]; its sizes are those of the core, multiples of 16 granules. Nothing was changed, except that
+    /// slabs without a block may have returned to the core.
     pub fn alloc_request(&self, request: &Request) -> Result<Span, AllocError> {
         self.alloc_memory_request(request).map(|memory| memory.span)
     }
 
-    /// As [`PooledSpace::alloc_request`], and says whether the block may have pages.
+    /// As [`PooledSpace::alloc_request`], and also returns whether the block may have pages.
     ///
     /// Cost: as [`PooledSpace::alloc_request`].
     ///
@@ -105,7 +105,7 @@ impl PooledSpace {
         }
     }
 
-    /// The class of a size; `None` if none is so large.
+    /// The class of a size; `None` if no class is so large.
     #[inline]
     pub(super) fn class_of(&self, size_bytes: u64) -> Result<Option<Class>, AllocError> {
         if size_bytes == 0 || !self.granule.divides(size_bytes) {
@@ -148,7 +148,7 @@ impl PooledSpace {
         }
     }
 
-    /// A slot of a slab of that class, if it is there and has one.
+    /// Claims a slot of a slab. `None` if the slab is gone or full.
     fn claim(&self, name: SlabRef) -> Option<Memory> {
         let slab = self.records.at(name.id());
         let mut retries = 0;
@@ -159,7 +159,7 @@ impl PooledSpace {
         slot.map(|(span, is_resident)| Memory { span, is_resident, slab: Some(name) })
     }
 
-    /// A slot of another slab, which becomes the current one.
+    /// Claims a slot of another slab, which becomes the shard's current one.
     #[cold]
     #[inline(never)]
     fn refill(&self, class: Class, size_bytes: u64) -> Result<Memory, AllocError> {
@@ -179,10 +179,10 @@ impl PooledSpace {
         }
     }
 
-    /// A slot of a slab in a list, which becomes the current one.
+    /// Claims a slot of a listed slab, which becomes the shard's current one.
     fn claim_listed(&self, class: Class) -> Option<Memory> {
         let pop = || self.shards.here_first().find_map(|shard| shard.pool(class).list.pop(&self.records));
-        // Others may have taken the slots of a slab in a list.
+        // Other threads may have taken all slots of a listed slab.
         while let Some(id) = pop() {
             let name = SlabRef::new(self.records.at(id).word().generation(), id);
             let memory = self.claim(name);
@@ -194,17 +194,16 @@ impl PooledSpace {
         None
     }
 
-    /// A slot of any slab of that class, whoever has the slab: it may be current, or with a thread that is about to put it
-    /// somewhere.
+    /// Claims a slot of any slab of that class, whoever owns it: a shard, a list, or a thread that is about to list it.
     fn claim_any(&self, class: Class) -> Option<Memory> {
         self.with_free_slots(class).find_map(|(name, _)| self.claim(name))
     }
 
-    /// The slabs of a class that have a free slot, whoever has them.
+    /// The slabs of a class that have a free slot, whoever owns them.
     pub(super) fn with_free_slots(&self, class: Class) -> impl Iterator<Item = (SlabRef, &Slab)> {
         self.records.all().filter_map(move |(id, slab)| {
             let word = slab.word();
-            // What is read of the record is of the generation that is claimed of, or nothing is claimed.
+            // If the record was reused between these reads, its generation differs and the claim fails.
             let is_usable = word.is_live() && word.free() != 0 && slab.layout().class == Some(class);
             is_usable.then(|| (SlabRef::new(word.generation(), id), slab))
         })
@@ -216,8 +215,8 @@ impl PooledSpace {
         }
     }
 
-    /// Puts a slab that the caller owns into a list, or gives it up if few of its slots are free: the free that makes them
-    /// enough lists it.
+    /// Puts a slab that the caller owns into a list, or releases it if few of its slots are free. The free that reaches
+    /// the threshold then lists it.
     pub(super) fn put_aside(&self, id: u32) {
         let slab = self.records.at(id);
         if !slab.disown(self.list_at.load(Ordering::Relaxed)) {
@@ -235,8 +234,8 @@ impl PooledSpace {
         Ok((name, Memory { span: layout.slot(0), is_resident: false, slab: Some(name) }))
     }
 
-    /// Where the core has no room for a slab: any free slot of the class; a slab in the place of slabs without a block; an
-    /// extent. From now on slabs are listed with their first free slot.
+    /// Serves a request when the core has no space for a slab. It tries any free slot of the class, then a new slab
+    /// after retiring empty ones, then an extent. From now on a slab is listed at its first free slot.
     fn alloc_scarce(
         &self,
         mut core: Held<MutexGuard<'_, Core>>,
@@ -288,7 +287,7 @@ impl PooledSpace {
         Ok(Memory { span: layout.slot(0), is_resident: false, slab: None })
     }
 
-    /// The request for whole cells that hold a region and its guard, and keep them within the window.
+    /// The request for whole cells that contain a region and its guard, such that both lie within the window.
     pub(super) fn in_cells(&self, request: &Request) -> Result<Request, AllocError> {
         let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
         if !self.granule.divides(guard_bytes) {
@@ -300,7 +299,8 @@ impl PooledSpace {
         };
         let taken_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         let cells_bytes = self.cell.up(taken_bytes).ok_or(AllocError::SizeOverflow)?;
-        // The last cell may pass the window, but not the region and its guard. The space ends with a cell.
+        // The last cell may extend past the window; the region and its guard may not. The space ends on a cell
+        // boundary.
         let highest = window.highest_fit(taken_bytes, self.cell, u64::MAX);
         let reach = highest.and_then(|taken| Span::from_size(taken.first(), cells_bytes));
         let none = AllocError::NoMultiple { size_bytes: taken_bytes, align: align.max(self.cell), window };
@@ -312,10 +312,10 @@ impl PooledSpace {
         Ok(Request::new(cells_bytes).align(align).window(window))
     }
 
-    /// Gives slabs without a block back to the core. Returns how many bytes of addresses they had.
+    /// Returns slabs without a block to the core, and returns the number of bytes of their addresses.
     ///
-    /// All slabs that shards and lists have are looked at: who holds the core's lock and finds none has missed none but
-    /// those that other threads are about to use.
+    /// Looks at all slabs of shards and lists. A caller that holds the core's lock misses only slabs that other threads
+    /// are about to use.
     pub(super) fn retire_empty(&self, core: &mut Core) -> u64 {
         let mut bytes = 0u64;
         for shard in self.shards.here_first() {
@@ -336,10 +336,11 @@ impl PooledSpace {
         bytes
     }
 
-    /// Gives slabs without a block back to the core, as allocations do that find no room. Returns how many bytes of
-    /// addresses they had. Slabs with resident slots stay.
+    /// Returns slabs without a block to the core, as an allocation does that finds no space. Returns the number of
+    /// bytes of their addresses. Slabs with resident slots stay.
     ///
-    /// Cost: the core's lock, a look at each slab in the lists of the shards, and O(log n) for each that goes back.
+    /// Cost: the core's lock, a look at each slab in the lists of the shards, and O(log n) for each slab that is
+    /// returned.
     pub fn trim(&self) -> u64 {
         self.retire_empty(&mut self.lock())
     }

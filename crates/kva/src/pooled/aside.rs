@@ -1,5 +1,5 @@
-//! Addresses of the space that its caller uses for something else: neither slab nor extent, and never found by
-//! [`PooledSpace::locate`].
+//! Addresses that the caller sets aside for another use. They are in no slab or extent, and [`PooledSpace::locate`]
+//! never finds them.
 
 use super::PooledSpace;
 use super::core::ASIDE;
@@ -7,10 +7,10 @@ use crate::{AllocError, Placement, Request};
 use freehold_units::Span;
 
 impl PooledSpace {
-    /// Sets addresses aside, at the highest place that `request` allows, while slabs and extents are placed lowest first. They are
-    /// whole multiples of 16 granules.
+    /// Sets addresses aside at the highest place that `request` allows; slabs and extents are placed lowest first. The
+    /// span is a multiple of 16 granules.
     ///
-    /// Cost: the core's lock and O(log n) there; a refusal for want of space looks at every slab in the lists first.
+    /// Cost: the core's lock and O(log n) there; a refusal for lack of space first looks at every slab in the lists.
     ///
     /// # Errors
     /// As [`PooledSpace::alloc_request`].
@@ -29,7 +29,8 @@ impl PooledSpace {
         Ok(span)
     }
 
-    /// Takes addresses back that were set aside and start at `first`. False if none are, and nothing was changed.
+    /// Returns the addresses that were set aside at `first` to the space. Returns `false`, and changes nothing, if none
+    /// start there.
     ///
     /// Cost: the core's lock and O(log n) there.
     pub fn return_aside(&self, first: u64) -> bool {

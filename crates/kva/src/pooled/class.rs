@@ -4,12 +4,13 @@
 //!   1 2 3 4 | 5 6 7 8 | 10 12 14 16 | 20 24 28 32 | ... | 160 192 224 256
 //! ```
 //!
-//! A slot is at most a quarter larger than what was asked for. A slab has 32 slots of up to 16 granules, fewer of larger ones:
-//! as many as 512 granules hold, so a held slot keeps no more than that from other requests.
+//! A slot is at most a quarter larger than the requested size. A slab has 32 slots of up to 16 granules. For larger
+//! slots it has as many as fit in 512 granules, so one held slot keeps at most 512 granules from other classes.
 
 use super::CELL_GRANULES;
 
-/// Free slots at which a slab goes into a list, so that a refill serves for a while; fewer of slabs with few slots.
+/// Number of free slots at which a slab goes into a list, so that a refill serves several allocations. Lower for slabs
+/// with few slots.
 pub(super) const LIST_AT: u32 = 8;
 
 /// The most slots that a slab has.
@@ -26,7 +27,7 @@ pub(super) const MAX_GRANULES: u64 = 256;
 pub(super) struct Class(u8);
 
 impl Class {
-    /// The smallest class whose slots have `granules`, which are 1 or more; `None` if none is so large.
+    /// The smallest class whose slots have at least `granules`, which is 1 or more. `None` if no class is so large.
     #[inline]
     pub(super) fn of(granules: u64) -> Option<Self> {
         if granules > MAX_GRANULES {
@@ -36,7 +37,7 @@ impl Class {
         if below < 4 {
             return Some(Self(below as u8));
         }
-        // Of the leading bit and the two behind it.
+        // The class follows from the leading bit and the next two.
         let shift = below.ilog2() - 2;
         Some(Self((4 * shift + (below >> shift)) as u8))
     }
@@ -67,16 +68,16 @@ impl Class {
         (number % 4 + 5) << shift
     }
 
-    /// Slots of a slab. Their granules are a multiple of a cell's.
+    /// Slots of a slab. Their total size is a whole number of cells.
     pub(super) fn slots(self) -> u32 {
         let granules = self.granules();
         let most = (SLAB_GRANULES / granules).min(MOST_SLOTS);
-        // So many slots are whole cells.
+        // A multiple of this many slots is a whole number of cells.
         let step = CELL_GRANULES as u32 >> granules.trailing_zeros().min(CELL_GRANULES.trailing_zeros());
         most - most % step
     }
 
-    /// Free slots at which a slab is put into a list, so that a refill serves for a while.
+    /// Number of free slots at which a slab of this class is put into a list.
     pub(super) fn list_at(self) -> u32 {
         (self.slots() / 4).clamp(1, LIST_AT)
     }

@@ -1,4 +1,4 @@
-//! What the lock protects: the space that slabs and extents are regions of, and the numbers of records.
+//! The state under the core's lock: the space whose regions are slabs and extents, and the numbers of records.
 
 use super::PooledSpace;
 use super::slab::{Layout, Slab};
@@ -10,21 +10,21 @@ use freehold_units::{Align, Span, chunks};
 use std::sync::{PoisonError, TryLockError};
 use std::vec::Vec;
 
-/// The value of a region that is neither a slab's nor an extent's: it is set aside.
+/// The value of a region that is set aside, and is neither a slab nor an extent.
 pub(super) const ASIDE: u32 = u32::MAX;
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Core {
-    /// Each region is a slab's or an extent's, and has its record's number, or [`ASIDE`]. The granule is a cell.
+    /// The granule is a cell. The value of each region is the number of its slab's or extent's record, or [`ASIDE`].
     pub(super) space: AddressSpace<u32>,
-    /// Numbers of records without slab. There is room for the numbers of all records.
+    /// Numbers of records without a slab. The capacity suffices for the numbers of all records.
     free_ids: Vec<u32>,
-    /// How many numbers were used so far.
+    /// Count of numbers that were ever used.
     used_ids: usize,
     /// Regions that are set aside.
     pub(super) aside: usize,
-    /// Times that the lock was taken.
+    /// Number of times that the lock was taken.
     pub(super) locks: u64,
 }
 
@@ -34,7 +34,7 @@ impl Core {
         Ok(Self { space, free_ids: Vec::new(), used_ids: 0, aside: 0, locks: 0 })
     }
 
-    /// A number whose record has no slab. It stays unused until `take_id`.
+    /// A number whose record has no slab. The number stays unused until `take_id`.
     fn spare_id(&mut self, space: &PooledSpace) -> Result<u32, OutOfMemory> {
         if let Some(&id) = self.free_ids.last() {
             return Ok(id);
@@ -45,7 +45,7 @@ impl Core {
         Ok(id)
     }
 
-    /// The number that `spare_id` gave is in use.
+    /// Marks the number that `spare_id` returned as used.
     fn take_id(&mut self) {
         if self.free_ids.pop().is_none() {
             self.used_ids += 1;
@@ -57,7 +57,7 @@ impl Core {
         chunks::made(id) < self.used_ids
     }
 
-    /// Numbers that no slab has, sorted.
+    /// Numbers of records without a slab, sorted.
     pub(super) fn unused_ids(&self) -> Vec<u32> {
         let mut ids = self.free_ids.clone();
         ids.sort_unstable();
@@ -66,14 +66,14 @@ impl Core {
 }
 
 impl PooledSpace {
-    /// The core. No system call and no destructor of a caller's type runs under this lock.
+    /// Locks the core. No system call and no destructor of a caller's type runs under this lock.
     pub(super) fn lock(&self) -> Held<MutexGuard<'_, Core>> {
         let mut core = hold(|| match self.core.try_lock() {
             Ok(core) => core,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
                 self.lock_waits.fetch_add(1, Ordering::Relaxed);
-                // What was under a panic is whole: only broken invariants panic, and `validate` tells.
+                // Only a broken invariant panics under this lock, and `validate` reports it. So poisoning is ignored.
                 self.core.lock().unwrap_or_else(PoisonError::into_inner)
             }
         });
@@ -81,7 +81,8 @@ impl PooledSpace {
         core
     }
 
-    /// Makes a slab or an extent where `request`, in cells, has room. Its first slot is the caller's, who also owns it.
+    /// Makes a slab or an extent at a place for `request`, which is in cells. The caller owns it and holds its first
+    /// slot.
     pub(super) fn make(
         &self,
         core: &mut Core,
@@ -103,8 +104,8 @@ impl PooledSpace {
         Ok((name, layout))
     }
 
-    /// Gives the addresses of a slab or an extent back to the core, if it can be retired. The caller owns it. Returns what
-    /// went back.
+    /// Retires a slab or an extent that the caller owns, if possible, and returns its addresses to the core. Returns
+    /// those addresses.
     pub(super) fn retire(&self, core: &mut Core, id: u32) -> Option<Span> {
         let slab: &Slab = self.records.at(id);
         if !slab.retire() {

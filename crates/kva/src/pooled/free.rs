@@ -11,15 +11,16 @@ use freehold_units::Span;
 impl PooledSpace {
     /// Frees the block that starts at `first`. Returns its addresses.
     ///
-    /// What the block's holder did before happens before what the next holder does.
+    /// Everything that the block's holder did before the free happens before the actions of its next holder.
     ///
     /// # Errors
-    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`]; nothing was changed. Of several threads that
-    /// free a block at one time, one succeeds. An address that has been handed out again is its new holder's, whoever
-    /// frees it.
+    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`]; nothing was changed. If several
+    /// threads free a block concurrently, one succeeds. A stale free of an address that has been handed out again frees
+    /// the new holder's block.
     ///
     /// # Cost
-    /// One exchange of an atomic word. An extent takes the core's lock, unless it waits to be purged; so does a refusal.
+    /// One exchange of an atomic word. Freeing an extent takes the core's lock, unless it waits for a purge; so does a
+    /// refusal.
     #[inline]
     pub fn free(&self, first: u64) -> Result<Span, FreeError> {
         let name = self.map.name_at(first);
@@ -29,14 +30,14 @@ impl PooledSpace {
         self.free_named(name, first, !self.tracks_residency)
     }
 
-    /// As [`PooledSpace::free`], of a block that was handed out as a slot of that slab: [`Memory::slab`](super::Memory::slab). A
-    /// wrong name costs time and changes nothing else.
+    /// As [`PooledSpace::free`], for a block that was handed out as a slot of `slab`:
+    /// [`Memory::slab`](super::Memory::slab). A wrong name only costs time.
     ///
     /// # Errors
     /// As [`PooledSpace::free`]; nothing was changed.
     ///
     /// # Cost
-    /// That of `free`, but for the page map.
+    /// As `free`, without the page map.
     #[inline]
     pub fn free_slot(&self, first: u64, slab: SlabRef) -> Result<Span, FreeError> {
         match self.try_free(first, slab) {
@@ -45,17 +46,17 @@ impl PooledSpace {
         }
     }
 
-    /// One attempt in the usual case; `None` says nothing. The name may be any.
+    /// Fast path: one compare-exchange, no retry. `None` means: take the slow path. Any name is allowed.
     #[inline]
     fn try_free(&self, first: u64, name: SlabRef) -> Option<Span> {
         let slab = self.records.get(name.id())?;
         slab.try_free(name.generation(), first, self.list_at.load(Ordering::Relaxed))
     }
 
-    /// Frees a block whose pages its holder has given back to the system: it is decommitted, and an extent's addresses go back
-    /// to the core at once.
+    /// Frees a block whose pages its holder has returned to the system. The block is decommitted, and an extent's
+    /// addresses return to the core at once.
     ///
-    /// Only who holds the block may call this: said by another, what is not zero would pass for zero.
+    /// Only the block's holder may call this: otherwise a block with contents would be handed out as zeroed.
     ///
     /// Cost: as [`PooledSpace::free`].
     ///
@@ -72,7 +73,7 @@ impl PooledSpace {
         self.free_named(name, first, true)
     }
 
-    /// Frees in every case. A `decommitted` block has no pages.
+    /// Slow path. A `decommitted` block has no pages.
     #[inline(never)]
     fn free_named(&self, name: Option<SlabRef>, first: u64, decommitted: bool) -> Result<Span, FreeError> {
         let Some(name) = name else { return Err(self.why_not(first)) };
@@ -94,7 +95,7 @@ impl PooledSpace {
         }
     }
 
-    /// What becomes of a slab that has enough free slots, and of a free extent.
+    /// Lists a slab that has enough free slots, and retires a decommitted extent. The caller owns it.
     #[cold]
     fn keep(&self, id: u32, is_extent: bool, decommitted: bool) {
         if !is_extent {
@@ -104,13 +105,13 @@ impl PooledSpace {
         }
     }
 
-    /// Gives a free decommitted extent back to the core. The caller owns it.
+    /// Returns a free decommitted extent to the core. The caller owns it.
     pub(super) fn retire_extent(&self, id: u32) {
         let retired = self.retire(&mut self.lock(), id);
         debug_assert!(retired.is_some(), "S4: who frees an extent is alone in retiring it");
     }
 
-    /// Why nothing is freed at an address that no live slab or extent had.
+    /// The error for an address that no live slab or extent contained.
     #[cold]
     fn why_not(&self, address: u64) -> FreeError {
         let mut core = self.lock();
@@ -119,7 +120,7 @@ impl PooledSpace {
             return FreeError::Unknown { address };
         }
         if region.is_some() {
-            // A slab was made here since.
+            // A slab was made here in the meantime.
             let block = Span::new(self.granule.down(address), address | self.granule.mask());
             let block = block.expect("S1: an address lies in its granule");
             return FreeError::AlreadyFree { address, block };
@@ -130,13 +131,13 @@ impl PooledSpace {
         }
     }
 
-    /// The block that `address` belongs to, at its start or anywhere inside, if it is held. No lock, no write.
+    /// The held block that contains `address`, at its start or anywhere inside. Takes no lock and writes nothing.
     ///
-    /// The answer is exact for a block that is held for as long as the call takes, and none for an address that is free as
-    /// long.
+    /// The answer is exact for a block that is held during the whole call, and `None` for an address that is free
+    /// during the whole call.
     ///
     /// # Cost
-    /// The page map, the record, the word once more.
+    /// A look at the page map, one at the record, and a second load of its word.
     #[inline]
     #[must_use]
     #[doc(alias = "find_vmap_area")]

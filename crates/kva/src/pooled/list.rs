@@ -1,7 +1,7 @@
-//! A list of slabs that no lock protects: last in, first out, linked through the records.
+//! A lock-free stack of slabs, linked through their records.
 //!
-//! A slab is in one list at most, since only its owner puts it there. The head has a tag that grows with every change, so
-//! that a head which was taken and came back meanwhile is not mistaken for the one that was seen.
+//! A slab is in at most one list, since only its owner pushes it. The head has a tag that grows with every change. It
+//! protects against ABA: a slab that was popped and pushed again comes with another tag.
 
 use super::records::Records;
 use crate::atomic::{AtomicU64, Ordering};
@@ -9,11 +9,11 @@ use crate::atomic::{AtomicU64, Ordering};
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct List {
-    /// The tag in the high half, the first slab's number plus 1 or 0 in the low one.
+    /// High half: the tag. Low half: the first slab's number plus 1, or 0 for an empty list.
     head: AtomicU64,
 }
 
-/// The tag behind that of `head`, with another first.
+/// The head that follows `head`: the next tag, with another first slab.
 fn head_with(head: u64, first: u32) -> u64 {
     ((head >> 32) + 1) << 32 | u64::from(first)
 }
@@ -23,12 +23,12 @@ impl List {
         Self { head: AtomicU64::new(0) }
     }
 
-    /// Puts a slab in front. The caller owned it; now the list does.
+    /// Pushes a slab that the caller owns; the list then owns it.
     pub(super) fn push(&self, records: &Records, id: u32) {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             records.at(id).next.store(head as u32, Ordering::Relaxed);
-            // Release: pairs with the Acquire of who takes it.
+            // Release: pairs with the Acquire in `pop` and `take_all`.
             match self.head.compare_exchange(
                 head,
                 head_with(head, id + 1),
@@ -41,12 +41,12 @@ impl List {
         }
     }
 
-    /// Takes the slab in front. The caller owns it.
+    /// Pops a slab, which the caller then owns.
     pub(super) fn pop(&self, records: &Records) -> Option<u32> {
         let mut head = self.head.load(Ordering::Acquire);
         loop {
             let id = (head as u32).checked_sub(1)?;
-            // If another took it meanwhile, the tag is another, and what was read here is not used.
+            // If another thread popped the slab meanwhile, the tag differs and `next` is not used.
             let next = records.at(id).next.load(Ordering::Relaxed);
             match self.head.compare_exchange(head, head_with(head, next), Ordering::AcqRel, Ordering::Acquire)
             {
@@ -56,7 +56,7 @@ impl List {
         }
     }
 
-    /// Takes all slabs. The caller owns them, and may put each into a list once it has the next.
+    /// Pops all slabs, which the caller then owns. It may push each one after it has the next.
     pub(super) fn take_all<'a>(&self, records: &'a Records) -> impl Iterator<Item = u32> + use<'a> {
         let mut head = self.head.load(Ordering::Acquire);
         while let Err(now) =
@@ -67,7 +67,7 @@ impl List {
         walk(records, head as u32)
     }
 
-    /// The slabs in it, front to back, while nobody changes it.
+    /// The slabs of the list, first to last. The list must not change meanwhile.
     pub(super) fn ids<'a>(&self, records: &'a Records) -> impl Iterator<Item = u32> + use<'a> {
         walk(records, self.head.load(Ordering::Acquire) as u32)
     }

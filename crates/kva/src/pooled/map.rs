@@ -1,4 +1,4 @@
-//! The page map: from any address to the slab or extent that has it, by two loads.
+//! The page map: finds the slab or extent of any address with two loads.
 //!
 //! ```text
 //!   address  | top: which 4096 cells | cell: 16 granules | within the cell |
@@ -6,12 +6,12 @@
 //!   tops      [ cover, cells ] ----> [ name, name, ... 4096 ]
 //! ```
 //!
-//! What covers all cells of a top is written there once, so that an extent of a terabyte takes as many stores as it has
-//! tops, and no cells.
+//! A slab or extent that covers all cells of a top is stored once, in the top itself. So an extent of a terabyte takes
+//! one store for each top, and no cells.
 //!
 //! # Invariants
-//! S1: a cell names at most one live slab or extent, itself or by its top: the one whose region of the core has it. Cells
-//! are written under the core's lock alone.
+//! S1: a cell, itself or through its top, names at most one live slab or extent: the one whose region in the core
+//! contains it. Cells are written only under the core's lock.
 
 use super::word::SlabRef;
 use crate::OutOfMemory;
@@ -21,7 +21,7 @@ use std::boxed::Box;
 use std::sync::OnceLock;
 use std::vec::Vec;
 
-/// Cells of a top. Few where every step is slow, so that few are gone through when the map is checked.
+/// Cells of a top. Few under shuttle, where every step is slow and a check of the map visits all cells.
 pub(super) const CELLS: u64 = if cfg!(shuttle) {
     4
 } else if cfg!(miri) {
@@ -29,29 +29,29 @@ pub(super) const CELLS: u64 = if cfg!(shuttle) {
 } else {
     4096
 };
-/// Tops that a map may have: 2^48 bytes at a granule of 4 KiB.
+/// The most tops that a map may have: 2^48 bytes at a granule of 4 KiB.
 pub(super) const MAX_TOPS: u64 = 1 << 20;
 
 type Cells = [AtomicU64; CELLS as usize];
 
 #[derive(Debug)]
 struct Top {
-    /// What has all the cells.
+    /// The name of the slab or extent that covers all cells of this top, or 0.
     cover: AtomicU64,
-    /// Made before the first name is written to one of them.
+    /// Allocated before the first name is written to a cell.
     cells: OnceLock<Box<Cells>>,
 }
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct PageMap {
-    /// Where the first cell starts.
+    /// The first address of the first cell.
     first: u64,
     cell_shift: u32,
     tops: Box<[Top]>,
 }
 
-/// The cells of one top that a span has.
+/// The cells of a span that lie in one top.
 struct Part<'a> {
     top: &'a Top,
     first: usize,
@@ -65,7 +65,7 @@ impl Part<'_> {
 }
 
 impl PageMap {
-    /// A map of `span`, which is made of cells of `1 << cell_shift` bytes and has at most [`MAX_TOPS`] tops.
+    /// A map of `span`, which consists of whole cells of `1 << cell_shift` bytes and needs at most [`MAX_TOPS`] tops.
     pub(super) fn new(span: Span, cell_shift: u32) -> Result<Self, OutOfMemory> {
         let cells = ((span.last() - span.first()) >> cell_shift) + 1;
         let count = cells.div_ceil(CELLS);
@@ -76,10 +76,10 @@ impl PageMap {
         Ok(Self { first: span.first(), cell_shift, tops: tops.into_boxed_slice() })
     }
 
-    /// What has the cell of `address`. None if nothing has, or the address is not of the map.
+    /// The slab or extent that has the cell of `address`. `None` if there is none, or the address is outside the map.
     #[inline]
     pub(super) fn name_at(&self, address: u64) -> Option<SlabRef> {
-        // Below the first, it is beyond all tops.
+        // An address below the first wraps to a cell beyond all tops.
         let cell = address.wrapping_sub(self.first) >> self.cell_shift;
         let top = self.tops.get((cell / CELLS) as usize)?;
         // Acquire: pairs with the Release of `set`.
@@ -103,7 +103,7 @@ impl PageMap {
         })
     }
 
-    /// The parts of a span, which is of the map and made of cells.
+    /// The parts of a span of whole cells inside the map.
     fn parts(&self, span: Span) -> impl Iterator<Item = Part<'_>> {
         let cell_of = |address: u64| (address - self.first) >> self.cell_shift;
         let (first, last) = (cell_of(span.first()), cell_of(span.last()));
@@ -114,7 +114,7 @@ impl PageMap {
         })
     }
 
-    /// Makes the cells that [`PageMap::set`] writes to.
+    /// Allocates the cells that [`PageMap::set`] writes to.
     pub(super) fn reserve(&self, span: Span) -> Result<(), OutOfMemory> {
         for part in self.parts(span).filter(|part| !part.is_whole()) {
             if part.top.cells.get().is_none() {
@@ -128,7 +128,7 @@ impl PageMap {
         Ok(())
     }
 
-    /// Writes a name, or none, to all cells of a span that was reserved.
+    /// Writes a name, or none, to all cells of a reserved span.
     pub(super) fn set(&self, span: Span, name: Option<SlabRef>) {
         let bits = SlabRef::to_bits(name);
         for part in self.parts(span) {

@@ -1,4 +1,5 @@
-//! An address space for many threads: slots of slabs at the price of an atomic exchange, any address found without a lock.
+//! An address space for many threads: a slot of a slab costs one atomic exchange, and any address is found without a
+//! lock.
 //!
 //! ```text
 //!   shard of CPU 0      current slab of each class, lists of others          alloc: one exchange clears a bit
@@ -11,23 +12,26 @@
 //!   core, under a lock  AddressSpace: slabs and extents are its regions      asked once for a slab, or for a large block
 //! ```
 //!
-//! A request of up to 256 granules gets a slot. What is larger, or must lie at an alignment or in a window, is an extent, a
-//! region of the core. A free slot stays with its slab; a slab goes back to the core once all its slots are free and there is
-//! need, or [`PooledSpace::trim`] is called.
+//! A request of up to 256 granules gets a slot. A larger request, or one with an alignment or a window, gets an extent,
+//! a region of the core. A free slot stays with its slab. A slab returns to the core once all its slots are free and
+//! the core is out of space or [`PooledSpace::trim`] is called.
 //!
-//! Behind a space [for memory](PooledSpace::for_memory) there are pages. There a free slot is resident until it was purged: free
-//! memory that is handed out again as it is. [`PooledSpace::take_resident`] hands resident slots to who gives their pages back to the
-//! system, which needs no lock. A holder that decommitted its block's pages frees it decommitted.
+//! A space [for memory](PooledSpace::for_memory) has pages behind its addresses. There a freed slot stays resident, and
+//! is handed out again as it is, until a purge. [`PooledSpace::take_resident`] hands free resident slots to a caller
+//! that returns their pages to the system, which needs no lock. A holder that decommitted its block's pages frees it
+//! decommitted.
 //!
 //! # Invariants
-//! S1: a cell of the page map names at most one live slab or extent. S2: a set free bit means that nobody holds the slot.
-//! S3: free and not resident means no resident pages. S4: a slab is retired by one exchange of its word, after which
-//! nothing is done to its generation. S5: a slab that has an owner is a shard's current one or in one list; no lock is
-//! held over a system call for memory, or a `Drop`.
+//! - S1: a cell of the page map names at most one live slab or extent.
+//! - S2: a set free bit means that nobody holds the slot.
+//! - S3: a free slot that is not resident has no resident pages.
+//! - S4: one exchange of its word retires a slab. No operation acts on that generation afterwards.
+//! - S5: an owned slab is a shard's current slab or in one list. No lock is held over a system call for memory, or a
+//!   `Drop`.
 //!
 //! # Cost
-//! An allocation and a free are one exchange each. The core's lock is taken for each slab, for each extent, and to tell why
-//! nothing was freed. A record takes 64 bytes, the page map 8 for each 16 granules in use.
+//! An allocation and a free are one exchange each. The core's lock is taken for each slab, for each extent, and to find
+//! the reason of a failed free. A record takes 64 bytes, the page map 8 for each 16 granules in use.
 //!
 //! Source: the talk's wish to split the allocator's locks; the pools of Linux 6.9 are per CPU as well.
 
@@ -61,19 +65,20 @@ pub use purge::Batch;
 pub use stats::Stats;
 pub use word::SlabRef;
 
-/// A block with what is known of the memory behind it.
+/// A block and the state of the memory behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Memory {
-    /// Its addresses.
+    /// The addresses of the block.
     pub span: Span,
-    /// Whether it may have resident pages, with what its last holder left in them.
+    /// Whether the block may have resident pages, which still have its last holder's contents.
     pub is_resident: bool,
-    /// The slab that it is a slot of. `None` of an extent, whose addresses are not handed out again before they were purged.
+    /// The slab that the block is a slot of. `None` for an extent, whose addresses are not handed out again before a
+    /// purge.
     pub slab: Option<SlabRef>,
 }
 
-/// Granules of a cell of the page map: where slabs and extents start and end.
+/// Granules in a cell of the page map. Slabs and extents start and end on cell boundaries.
 const CELL_GRANULES: u64 = 16;
 
 /// Hands out ranges of a space to many threads. See the [module](self).
@@ -101,37 +106,38 @@ const CELL_GRANULES: u64 = 16;
 pub struct PooledSpace {
     span: Span,
     granule: Align,
-    /// Of a granule.
+    /// log2 of a granule's bytes.
     shift: u32,
     cell: Align,
-    /// Whether free slots are resident until they were purged.
+    /// Whether free slots stay resident until they are purged.
     tracks_residency: bool,
-    /// Free slots at which a slab without owner is put into a list: fewer once the core has no room.
+    /// Number of free slots at which a slab without an owner is put into a list. It is lower while the core has no
+    /// space.
     list_at: AtomicU32,
     map: map::PageMap,
     records: records::Records,
     shards: shard::Shards,
     core: Mutex<core::Core>,
     lock_waits: AtomicU64,
-    /// Where the next purge begins. Held while one claims.
+    /// The record at which the next purge starts. Locked while a purge claims blocks.
     purge: Mutex<u32>,
 }
 
 impl PooledSpace {
-    /// A space of addresses alone.
+    /// A space of addresses without memory.
     ///
-    /// Cost: constant, but for a shard for each CPU and the top of the page map, which grows with the span.
+    /// Cost: constant, except for one shard for each CPU and the top level of the page map, which grows with the span.
     ///
     /// # Errors
-    /// [`LayoutError::NotGranular`] unless `span` starts and ends on multiples of 16 granules; [`LayoutError::TooLarge`] for more
-    /// than 2^36 granules, 2^48 bytes of pages; [`LayoutError::OutOfMemory`].
+    /// [`LayoutError::NotGranular`] unless `span` starts and ends on multiples of 16 granules;
+    /// [`LayoutError::TooLarge`] for more than 2^36 granules, 2^48 bytes of pages; [`LayoutError::OutOfMemory`].
     pub fn new(span: Span, granule: Align) -> Result<Self, LayoutError> {
         Self::with(span, granule, false)
     }
 
-    /// A space of addresses with memory behind them: what was freed is resident until [`PooledSpace::give_back`] says that its pages
-    /// are gone. Extents wait for that before their addresses are used again, and slabs with resident slots stay slabs. So on
-    /// [`NoSpace`](crate::AllocError::NoSpace) a caller purges everything and asks again.
+    /// A space of addresses with memory behind them. A freed block stays resident until [`PooledSpace::give_back`]
+    /// reports that its pages are gone. Until then an extent's addresses are not reused, and a slab with resident slots
+    /// stays a slab. So on [`NoSpace`](crate::AllocError::NoSpace) a caller purges everything and tries again.
     ///
     /// Cost: as [`PooledSpace::new`].
     ///
@@ -166,13 +172,13 @@ impl PooledSpace {
         })
     }
 
-    /// The addresses that it hands out. Cost: constant.
+    /// The addresses that the space hands out. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// What every size and address is a multiple of. Cost: constant.
+    /// The unit: every size and address is a multiple of it. Cost: constant.
     #[must_use]
     pub fn granule(&self) -> Align {
         self.granule

@@ -1,4 +1,4 @@
-//! Resident slots: what is free and may have resident pages, handed out to be purged.
+//! Purging: hands out free resident slots, so that the caller can decommit their pages.
 //!
 //! ```text
 //!   take_resident ----------> the caller gives pages back ----------> give_back
@@ -14,11 +14,11 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::vec::Vec;
 
-/// Free memory that a purge holds: nobody is given it until the batch comes back.
+/// Free blocks that a purge holds. No allocation gets them until the batch ends.
 ///
-/// [`PooledSpace::give_back`] says that its pages are gone. If it is dropped instead, as when a system call failed, its
-/// slots are free and resident as they were. A forgotten batch (`mem::forget`) leaks its slots: their addresses are not handed out
-/// again.
+/// [`PooledSpace::give_back`] reports that the pages are gone. If the batch is dropped instead, for example after a
+/// failed system call, its slots are free and resident as before. A forgotten batch (`mem::forget`) leaks its slots:
+/// their addresses are not handed out again.
 #[must_use = "a batch that is dropped was not purged"]
 pub struct Batch<'a> {
     space: &'a PooledSpace,
@@ -87,18 +87,18 @@ fn runs(mut bits: u32) -> impl Iterator<Item = (u32, u32)> {
     std::iter::from_fn(move || {
         let first = bits.trailing_zeros();
         let length = bits.checked_shr(first)?.trailing_ones();
-        // Above the run.
+        // Keeps the bits above the run.
         bits &= u32::MAX.checked_shl(first + length).unwrap_or(0);
         Some((first, first + length - 1))
     })
 }
 
 impl PooledSpace {
-    /// Phase 1 of a purge: claims free resident blocks until they total at least `budget` bytes. The next call resumes after
-    /// the last one. Empty if nothing is resident, or the space is not [for memory](PooledSpace::for_memory).
+    /// Phase 1 of a purge: claims free resident blocks until they total at least `budget` bytes. The next call resumes
+    /// after the last one. Empty if nothing is resident, or the space is not [for memory](PooledSpace::for_memory).
     ///
     /// # Errors
-    /// [`OutOfMemory`] if there is none to write down a single claim. With some written down, the batch ends there.
+    /// [`OutOfMemory`] if there is no memory for the first claim. If memory runs out later, the batch ends there.
     ///
     /// # Cost
     /// Up to one look at every record.
@@ -108,7 +108,7 @@ impl PooledSpace {
         if !self.tracks_residency {
             return Ok(batch);
         }
-        // One purge at a time claims. The next one begins where this one ends.
+        // Only one purge claims at a time. The next one begins where this one ends.
         let mut cursor = fork::lock(|| self.purge.lock());
         let start = *cursor;
         let before = self.records.all().take_while(|(id, _)| *id < start);
@@ -131,10 +131,10 @@ impl PooledSpace {
         Ok(batch)
     }
 
-    /// Phase 2: the pages of a batch are gone; its slots are free and decommitted. They go back to the space that the batch is
-    /// from.
+    /// Phase 2: reports that the pages of a batch are gone. Its slots become free and decommitted in the space that the
+    /// batch came from.
     ///
-    /// Cost: an exchange for each slab of the batch; an extent takes the core's lock, and O(log n) there.
+    /// Cost: one exchange for each slab of the batch; an extent takes the core's lock, and O(log n) there.
     pub fn give_back(&self, mut batch: Batch<'_>) {
         batch.end(true);
     }

@@ -1,4 +1,4 @@
-//! Blocks of a caller's choice: a slot that is ready by the caller's word, an extent that was freed before.
+//! Allocation of chosen blocks: a free slot that a predicate accepts, or an extent that was freed and not purged.
 
 use super::class::Class;
 use super::list::List;
@@ -7,8 +7,9 @@ use super::{Memory, PooledSpace};
 use freehold_units::Span;
 
 impl PooledSpace {
-    /// A free slot for `size_bytes` that `is_ready` says yes to, whoever's slab it is of: for a caller whom the system refused to
-    /// make another one usable. Slabs with such slots come first in the lists afterwards, and those without last.
+    /// Takes a free slot for `size_bytes` that `is_ready` accepts, from any slab. This is for a caller that could not
+    /// make another slot usable because the system refused. Afterwards slabs with such slots come first in the lists,
+    /// and slabs without them last.
     ///
     /// Cost: a look at every record, and `is_ready` for each free slot of the class at most twice.
     pub fn alloc_ready(&self, size_bytes: u64, mut is_ready: impl FnMut(Span) -> bool) -> Option<Memory> {
@@ -21,7 +22,8 @@ impl PooledSpace {
         })
     }
 
-    /// Puts slabs with ready slots in front of those without. No slab is current afterwards, so the next request asks the list.
+    /// Puts slabs with ready slots before those without. No slab is current afterwards, so the next request takes one
+    /// from the list.
     fn sort_lists(&self, class: Class, is_ready: &mut impl FnMut(Span) -> bool) {
         for shard in self.shards.here_first() {
             let pool = shard.pool(class);
@@ -34,14 +36,15 @@ impl PooledSpace {
                 let to = if has { &ready } else { &others };
                 to.push(&self.records, id);
             }
-            // The last in is the first out.
+            // The list is last in, first out.
             for id in others.take_all(&self.records).chain(ready.take_all(&self.records)) {
                 self.put_aside(id);
             }
         }
     }
 
-    /// The slab whose slot has `address`, held or not; `None` of an extent. It is what [`Memory::slab`] was.
+    /// The slab whose slot contains `address`, held or not; `None` for an extent. It equals the block's
+    /// [`Memory::slab`].
     ///
     /// Cost: the page map.
     #[must_use]
@@ -50,7 +53,7 @@ impl PooledSpace {
         self.records.at(name.id()).layout().class.is_some().then_some(name)
     }
 
-    /// The extent that starts at `first`, by name, for [`PooledSpace::alloc_extent_again`] after its free.
+    /// The name of the extent that starts at `first`, for [`PooledSpace::alloc_extent_again`] after its free.
     ///
     /// Cost: the page map.
     #[must_use]
@@ -59,7 +62,7 @@ impl PooledSpace {
         self.records.at(name.id()).layout().class.is_none().then_some(name)
     }
 
-    /// Takes an extent that was freed and was not purged since. `None` if it is held, purged or gone.
+    /// Takes an extent that was freed and has not been purged since. `None` if it is held, purged or gone.
     ///
     /// Cost: one exchange of an atomic word.
     #[must_use]

@@ -1,5 +1,5 @@
-//! The records of slabs and extents, by number, in [chunks]. They never move and are never freed, so what has a number can
-//! always be looked at.
+//! The records of slabs and extents, by number, in [chunks]. Records never move and are never freed, so any number in
+//! use can be dereferenced at any time.
 
 use super::slab::Slab;
 use crate::OutOfMemory;
@@ -19,7 +19,7 @@ impl Records {
         Self { chunks: [const { OnceLock::new() }; chunks::NAMED] }
     }
 
-    /// Makes the chunk of a record, if there is none.
+    /// Allocates the chunk of a record, if it does not exist yet.
     pub(super) fn reserve(&self, id: u32) -> Result<(), OutOfMemory> {
         let (chunk, _) = chunks::place(id);
         let place = &self.chunks[chunk];
@@ -28,31 +28,31 @@ impl Records {
             let mut records = Vec::new();
             records.try_reserve_exact(count)?;
             records.resize_with(count, Slab::unused);
-            // The core's lock is held: nobody else makes one.
+            // The caller holds the core's lock, so no other thread makes a chunk.
             place.set(records.into_boxed_slice()).expect("S1: a chunk is made once");
         }
         Ok(())
     }
 
-    /// A record that was reserved.
+    /// The record of a reserved number.
     #[inline]
     pub(super) fn at(&self, id: u32) -> &Slab {
         self.get(id).expect("S1: a number is that of a record")
     }
 
-    /// The record of any number, if it was reserved.
+    /// The record of any number; `None` if the number is not reserved.
     #[inline]
     pub(super) fn get(&self, id: u32) -> Option<&Slab> {
         let (chunk, position) = chunks::place(id);
         self.chunks[chunk].get()?.get(position)
     }
 
-    /// The records that were reserved, by number.
+    /// All reserved records, by number.
     pub(super) fn all(&self) -> impl Iterator<Item = (u32, &Slab)> {
         self.from(0)
     }
 
-    /// The same, from one number on.
+    /// The reserved records from the number `first` on.
     pub(super) fn from(&self, first: u32) -> impl Iterator<Item = (u32, &Slab)> {
         let numbers = (chunks::made(first)..).map_while(chunks::nth);
         numbers.map_while(|number| Some((number, self.get(number)?)))

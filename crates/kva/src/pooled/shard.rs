@@ -1,4 +1,4 @@
-//! Shards: for each CPU and class the slab that slots come from, and a list of others with free slots.
+//! Shards: for each CPU and class, the current slab and a list of other slabs with free slots.
 
 use super::class::{CLASSES, Class};
 use super::list::List;
@@ -10,13 +10,13 @@ use freehold_sys::{thread_slot, topology};
 use std::boxed::Box;
 use std::vec::Vec;
 
-/// More CPUs share shards.
+/// The most shards. CPUs beyond that many share them.
 const MAX_SHARDS: u32 = 64;
 
-/// What a shard has of a class.
+/// The slabs of one class in a shard.
 #[derive(Debug)]
 pub(super) struct Pool {
-    /// The name of the slab that slots come from, which the shard owns; 0 is none.
+    /// The name of the current slab, which the shard owns and takes slots from; 0 for none.
     current: AtomicU64,
     /// Other slabs with free slots.
     pub(super) list: List,
@@ -29,7 +29,7 @@ impl Pool {
         SlabRef::from_bits(self.current.load(Ordering::Acquire))
     }
 
-    /// Makes a slab that the caller owns the current one, or none. The caller owns what is returned, if that is one.
+    /// Replaces the current slab by one that the caller owns, or by none. The caller then owns the returned slab.
     pub(super) fn exchange(&self, name: Option<SlabRef>) -> Option<SlabRef> {
         SlabRef::from_bits(self.current.swap(SlabRef::to_bits(name), Ordering::AcqRel))
     }
@@ -42,7 +42,7 @@ pub(super) struct Shard {
     pools: [Pool; CLASSES],
     /// Allocations that the current slab could not serve.
     pub(super) refills: AtomicU64,
-    /// Exchanges of words that were repeated.
+    /// Repeated exchanges of words.
     pub(super) retries: AtomicU64,
 }
 
@@ -74,7 +74,7 @@ impl Shard {
 #[derive(Debug)]
 pub(super) struct Shards {
     shards: Box<[Shard]>,
-    /// Tells the CPU; absent where the kernel or the C library does not.
+    /// Source of the current CPU's number. Disabled if the kernel or the C library does not provide it.
     sequence: Sequence,
 }
 
@@ -89,8 +89,8 @@ impl Shards {
         Ok(Self { shards: shards.into_boxed_slice(), sequence: found.unwrap_or(Sequence::absent()) })
     }
 
-    /// The number of this thread's shard now: its CPU's, or one that stays with the thread. It is a hint; any other would
-    /// do.
+    /// The number of this thread's shard: its CPU's, or one that stays with the thread. It is only a hint: any shard is
+    /// correct.
     #[inline]
     fn number(&self) -> usize {
         let number = drawn_cpu().or_else(|| self.sequence.index()).unwrap_or_else(thread_slot::number);

@@ -1,11 +1,13 @@
-//! A whole space under random schedules: three threads take, free, find, purge and trim; the judge looks at all they did.
+//! A whole space under random schedules: three threads allocate, free, look up, purge and trim; the judge checks the
+//! history.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-kva --features std --lib shuttle
 //! ```
 //!
-//! Shuttle lets another thread run before each access to an atomic or a lock, and knows sequential consistency alone: weaker orders
-//! are loom's (`slab/loom_tests.rs`). A page map's top has 4 cells here, there are two shards, and a thread is on another each time.
+//! Shuttle lets another thread run before each access to an atomic or a lock, and models only sequential consistency.
+//! Loom covers weaker orderings (`slab/loom_tests.rs`). A page map's top has 4 cells here, there are two shards, and a
+//! thread uses another shard each time.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
 
@@ -31,7 +33,7 @@ const CELL: u64 = CELL_GRANULES * GRANULE;
 const SPAN: u64 = 8 * CELL;
 const SCHEDULES: usize = 4000;
 
-/// How often something happened, in all schedules: a test that never gets there has shown nothing.
+/// Counts of events over all schedules: a test in which an event never happens proves nothing about it.
 #[derive(Default)]
 struct Reached {
     refused: AtomicU64,
@@ -46,22 +48,23 @@ fn count(what: &AtomicU64) {
     what.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How threads free, some with the name of a slab, which may be any: a mutant has its own way.
+/// The way in which threads free, sometimes with an arbitrary slab name; a mutant has its own.
 type Free = fn(&PooledSpace, u64, Option<SlabRef>) -> Result<Span, FreeError>;
 
 fn free(space: &PooledSpace, first: u64, slab: Option<SlabRef>) -> Result<Span, FreeError> {
     slab.map_or_else(|| space.free(first), |slab| space.free_slot(first, slab))
 }
 
-/// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody else runs.
+/// State that all threads share. Its own atomics and locks are the standard library's: between two steps of a schedule
+/// no other thread runs.
 struct World {
     space: PooledSpace,
     free: Free,
-    /// Whether everyone frees what they come across; else each its own blocks.
+    /// Whether threads free any block that they find; otherwise each frees only its own blocks.
     wild: bool,
-    /// The last moment.
+    /// The time of the latest event.
     clock: AtomicU64,
-    /// Where blocks began.
+    /// The starts of blocks so far.
     known: Mutex<Vec<u64>>,
     /// The slabs of some.
     slabs: Mutex<Vec<SlabRef>>,
@@ -73,7 +76,7 @@ struct World {
 impl World {
     fn new(wild: bool, free: Free, reached: Arc<Reached>) -> Self {
         let span = Span::from_size(SPAN, SPAN).unwrap();
-        // Without memory, slabs are retired more often: they need not be purged first.
+        // Without memory, slabs are retired more often, since they need no purge first.
         let has_memory = !wild || thread_rng().gen_bool(0.5);
         Self {
             space: if has_memory { PooledSpace::for_memory } else { PooledSpace::new }(span, Align::PAGE)
@@ -104,11 +107,11 @@ impl World {
     }
 }
 
-/// One thread, and what it did.
+/// A thread and its history.
 struct Worker<'w> {
     world: &'w World,
     events: Vec<Event>,
-    /// Blocks that it holds, if not wild.
+    /// The blocks that the thread holds, if not wild.
     mine: Vec<Span>,
 }
 
@@ -117,7 +120,7 @@ impl<'w> Worker<'w> {
         Self { world, events: Vec::new(), mine: Vec::new() }
     }
 
-    /// Calls, and notes what the answer says.
+    /// Makes a call and records the event in its answer.
     fn call<T>(&mut self, call: impl FnOnce(&PooledSpace) -> T, did: impl FnOnce(&T) -> Vec<Did>) -> T {
         let begun = self.world.now();
         let answer = call(&self.world.space);
@@ -127,7 +130,7 @@ impl<'w> Worker<'w> {
     }
 
     fn work(mut self) -> Vec<Event> {
-        // What it does half of the time.
+        // Half of the operations.
         let often = thread_rng().gen_range(0..5);
         for _ in 0..STEPS {
             let any = thread_rng().gen_range(0..5);
@@ -167,7 +170,8 @@ impl<'w> Worker<'w> {
         match answer {
             Ok(Memory { span, is_resident, slab }) => {
                 if !self.world.wild {
-                    // What is counted as resident by who frees it is taken from the count by who is told so.
+                    // Callers count a block when they free it resident, and uncount it when they get it as resident. So
+                    // `is_resident` must be exact.
                     assert_eq!(
                         is_resident,
                         self.world.has_pages(span),
@@ -185,7 +189,7 @@ impl<'w> Worker<'w> {
         }
     }
 
-    /// Any address at which a block began, now and then the granule behind.
+    /// Any address at which a block started, sometimes the next granule.
     fn known(&self) -> Option<u64> {
         let known = self.world.known.lock().unwrap();
         let first = *known.get(thread_rng().gen_range(0..known.len().max(1)))?;
@@ -229,7 +233,7 @@ impl<'w> Worker<'w> {
         }
     }
 
-    /// Frees a block that the thread holds: as it is, or after its pages were given back.
+    /// Frees a block that the thread holds: as it is, or decommitted.
     fn free_mine(&mut self, block: Span) {
         if thread_rng().gen_range(0..3) == 0 {
             self.world.set_pages(block, false);
@@ -274,7 +278,7 @@ impl<'w> Worker<'w> {
         );
     }
 
-    /// Frees what anybody holds, when all others have ended.
+    /// Frees all blocks of all threads, after all others have ended.
     fn free_all(mut self) -> Vec<Event> {
         for address in (SPAN..2 * SPAN).step_by(GRANULE as usize) {
             if self.world.space.locate(address).is_some() {
@@ -390,7 +394,8 @@ fn shuttle_nothing_is_refused_while_slots_are_free() {
     shuttle_judge::explore(PctScheduler::new(4, SCHEDULES), take_one_at_a_time);
 }
 
-/// One resident slot, which a thread takes in line while another purges it. Returns whether the thread has it, and the purge had it.
+/// One resident slot, which a thread takes by the fast path while another purges it. Returns whether the thread got it,
+/// and whether the purge did.
 fn take_beside_purge() -> (bool, bool) {
     let space = Arc::new(PooledSpace::for_memory(Span::from_size(SPAN, SPAN).unwrap(), Align::PAGE).unwrap());
     let block = space.alloc(GRANULE).unwrap();

@@ -1,4 +1,4 @@
-//! The record of a slab or an extent, and everything that is done to its word.
+//! The record of a slab or an extent, and all transitions of its word.
 //!
 //! ```text
 //!             base                                                        base + as many slots as the class has
@@ -10,12 +10,13 @@
 //! An extent is a slab of one slot.
 //!
 //! # Invariants
-//! S2: a set free bit means that nobody holds the slot. A purge holds slots by having cleared their bits, and names them
-//! in `claimed` before it does. S3: free and not resident means no resident pages: only the holder of a slot changes its
-//! resident bit. S4: a slab is retired by one exchange, after which nothing is done to its generation.
+//! - S2: a set free bit means that nobody holds the slot. A purge holds slots by clearing their bits; it stores them in
+//!   `claimed` first.
+//! - S3: a free slot that is not resident has no resident pages. Only the holder of a slot changes its resident bit.
+//! - S4: one exchange retires a slab. No operation acts on that generation afterwards.
 //!
-//! Where a slab lies and what its slots measure is written before its word is, and read after it. A change to the word
-//! shows that the slab was the same until then: words of a new generation differ.
+//! A slab's base and slot size are written before its word and read after it. A successful exchange of the word proves
+//! that they belonged to the same slab: words of a new generation differ.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -27,25 +28,25 @@ use super::word::{LAST_GENERATION, Word};
 use crate::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use freehold_units::Span;
 
-/// What stands for a class in a record of an extent: no slots. Other records have the class's number in the low byte, the free
-/// slots at which the slab is listed in the third, and its slots in the highest.
+/// The class word of an extent, which has no slots. Other records have the class's number in the low byte, the number
+/// of free slots at which the slab is listed in the third, and its number of slots in the highest.
 const EXTENT: u32 = 0xff;
 
 fn class_word(class: Class) -> u32 {
     class.slots() << 24 | class.list_at() << 16 | class.number() as u32
 }
 
-/// A slab, an extent, or a record that awaits its next. On a cache line of its own.
+/// A slab, an extent, or an unused record. Each record has a cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Slab {
     /// A [`Word`].
     word: AtomicU64,
-    /// Slots that a purge holds, while the word says so.
+    /// Slots that a purge holds. Valid while the word is purging.
     claimed: AtomicU32,
-    /// Slots whose pages may be resident. A bit is changed by the slot's holder alone.
+    /// Slots whose pages may be resident. Only a slot's holder changes its bit.
     resident: AtomicU32,
-    /// The lowest address. Written with the next four while there is no slab.
+    /// The lowest address. This field and the next three are written only while the record has no slab.
     base: AtomicU64,
     /// Bytes of a slot.
     slot_bytes: AtomicU64,
@@ -53,27 +54,27 @@ pub(super) struct Slab {
     divider: AtomicU64,
     /// A [`class_word`], or [`EXTENT`].
     class: AtomicU32,
-    /// The next in a list, plus 1, or 0. Written by who puts the slab into a list.
+    /// The number of the next record in a list plus 1, or 0. Written by the thread that pushes the slab.
     pub(super) next: AtomicU32,
 }
 
-/// Where a slab lies and how it is cut.
+/// The address of a slab and the size of its slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) base: u64,
     pub(super) slot_bytes: u64,
-    /// `None` of an extent.
+    /// `None` for an extent.
     pub(super) class: Option<Class>,
 }
 
 impl Layout {
-    /// The bits of all slots.
+    /// The bitmap of all slots.
     #[inline]
     pub(super) fn all(&self) -> u32 {
         u32::MAX >> (MOST_SLOTS - self.class.map_or(1, Class::slots))
     }
 
-    /// Free slots at which the slab is listed, if the space lists slabs with `list_at`.
+    /// Number of free slots at which this slab is listed in a space that lists slabs at `list_at`.
     fn list_at(&self, list_at: u32) -> u32 {
         self.class.map_or(list_at, |class| list_at.min(class.list_at()))
     }
@@ -84,7 +85,7 @@ impl Layout {
         start_of(self.base, self.slot_bytes, slot)
     }
 
-    /// The addresses of a slot, which the slab has.
+    /// The addresses of `slot`, which must be one of the slab's.
     #[inline]
     pub(super) fn slot(&self, slot: u32) -> Span {
         span_of(self.first(slot), self.slot_bytes)
@@ -96,14 +97,14 @@ fn start_of(base: u64, slot_bytes: u64, slot: u32) -> u64 {
     base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes))
 }
 
-/// The addresses of a slot that the caller holds, or has held.
+/// The addresses of a slot that the caller holds or has held.
 #[inline]
 fn span_of(first: u64, slot_bytes: u64) -> Span {
     Span::from_size(first, slot_bytes).expect("S1: a slot lies in the space")
 }
 
-/// Divides by the size of a slot, without a division: the granule's shift in the low byte, above it 2^32 divided by the
-/// granules of a slot, rounded up. 0 for an extent, all of which is slot 0.
+/// Divides by the size of a slot with a multiplication. The low byte is the granule's shift; above it is 2^32 divided
+/// by the granules of a slot, rounded up. 0 for an extent, all of which is slot 0.
 #[derive(Clone, Copy)]
 struct Divider(u64);
 
@@ -115,25 +116,25 @@ impl Divider {
         Self(((1 << 32) / granules + 1) << 8 | u64::from(shift))
     }
 
-    /// The slot of a slab that has the byte `offset_bytes` behind its base; any if it has none.
+    /// The slot that has the byte `offset_bytes` after the slab's base. Meaningless for a byte outside the slab.
     #[inline]
     fn slot(self, offset_bytes: u64) -> u32 {
-        // A slab has 2^13 granules at most, so the factor's error does not reach the next slot.
+        // A slab has at most 2^13 granules, so the rounding error of the factor does not reach the next slot.
         let granule = offset_bytes >> (self.0 as u8 % 64);
         (granule.wrapping_mul(self.0 >> 8) >> 32) as u32 % MOST_SLOTS
     }
 }
 
-/// What came of an attempt to free.
+/// The outcome of an attempt to free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freed {
-    /// The slot is free. `owned` if the caller has the slab now, and must put it into a list or retire it.
+    /// The slot is free. If `owned`, the caller now owns the slab and must put it into a list or retire it.
     Done { span: Span, owned: bool, is_extent: bool },
-    /// The address is not the start of the slot that it lies in or behind, which is held.
+    /// The address is not the start of the held slot that contains it or ends below it.
     Interior { region: Span },
     /// The slot was free.
     AlreadyFree { block: Span },
-    /// The slab is not of the generation.
+    /// The slab has another generation.
     Retired,
 }
 
@@ -152,7 +153,7 @@ impl Slab {
         }
     }
 
-    /// Acquire: pairs with the Release of whoever wrote the word, above all with `publish`.
+    /// Acquire: pairs with the Release of the word's last writer, above all with `publish`.
     #[inline]
     pub(super) fn word(&self) -> Word {
         Word(self.word.load(Ordering::Acquire))
@@ -163,27 +164,27 @@ impl Slab {
         self.resident.load(Ordering::Relaxed)
     }
 
-    /// Acquire: pairs with the Release in `claim_resident`. Who sees what a purge names sees that the one before it has ended.
+    /// Acquire: pairs with the Release in `claim_resident`. A thread that reads the slots of one purge also sees that
+    /// the previous purge has ended.
     #[inline]
     pub(super) fn claimed(&self) -> u32 {
         self.claimed.load(Ordering::Acquire)
     }
 
-    /// Acquire, and the retiring exchange is a Release and an Acquire: what was read of the record before happened before
-    /// the record is written anew.
+    /// AcqRel, the retiring exchange too: earlier reads of the record happen before the record is rewritten.
     #[inline]
     fn exchange(&self, seen: Word, new: Word) -> Result<(), Word> {
         let done = self.word.compare_exchange(seen.0, new.0, Ordering::AcqRel, Ordering::Acquire);
         done.map(drop).map_err(Word)
     }
 
-    /// The lowest address of a slab that has a slot of the caller's.
+    /// The lowest address of the slab. Stable while the caller holds one of its slots.
     #[inline]
     pub(super) fn base(&self) -> u64 {
         self.base.load(Ordering::Relaxed)
     }
 
-    /// What the record says, after a look at the word of a live slab.
+    /// The record's layout. The caller has seen the word of a live slab before.
     #[inline]
     pub(super) fn layout(&self) -> Layout {
         let class = self.class.load(Ordering::Relaxed);
@@ -194,17 +195,18 @@ impl Slab {
         }
     }
 
-    /// The slot that `address` lies in, or of an extent behind. Any slot if the slab is not there any more: what is read
-    /// of a record that is being written is shown to be wrong by its word alone.
+    /// The slot that contains `address`; for an extent also an address after it. Meaningless if the slab has been
+    /// retired: only the record's word shows that it is being rewritten.
     #[inline]
     fn slot_at(&self, base: u64, address: u64) -> u32 {
         Divider(self.divider.load(Ordering::Relaxed)).slot(address.wrapping_sub(base))
     }
 
-    /// Writes down a slab or an extent in a record that has none. Nobody else writes to it.
+    /// Writes the layout of a slab or an extent into a record that has none. No other thread writes to it.
     pub(super) fn prepare(&self, layout: Layout) {
         debug_assert!(!self.word().is_live(), "S4: the record has a slab");
-        // Pairs with the fence in `word_behind`: who reads what is written below then sees that the last slab is gone.
+        // Pairs with the fence in `word_behind`: a thread that reads one of the stores below then sees that the last
+        // slab is gone.
         fence(Ordering::Release);
         self.base.store(layout.base, Ordering::Relaxed);
         self.slot_bytes.store(layout.slot_bytes, Ordering::Relaxed);
@@ -212,25 +214,26 @@ impl Slab {
         self.class.store(layout.class.map_or(EXTENT, class_word), Ordering::Relaxed);
     }
 
-    /// The generation that `publish` will give.
+    /// The generation that `publish` will set.
     pub(super) fn next_generation(&self) -> u32 {
         self.word().generation() + 1
     }
 
-    /// Lets everyone see what was prepared, with the first slot held by the caller, who owns the slab.
+    /// Publishes a prepared record. The caller then holds the first slot and owns the slab.
     pub(super) fn publish(&self, tracks_residency: bool) {
         self.resident.store(u32::from(tracks_residency), Ordering::Relaxed);
         let word = Word::live(self.next_generation(), self.layout().all() & !1);
-        // Release: who sees the word sees what was written before, cells of the page map included.
+        // Release: a thread that sees the word sees all earlier writes, including cells of the page map.
         self.word.store(word.0, Ordering::Release);
     }
 
-    /// Whether the record can have another slab.
+    /// Whether the record can be reused for another slab.
     pub(super) fn is_reusable(&self) -> bool {
         self.word().generation() < LAST_GENERATION - 1
     }
 
-    /// Fast path of [`Slab::claim`]: one compare-exchange, no retry. `None` means: take the slow path. Small enough to inline.
+    /// Fast path of [`Slab::claim`]: one compare-exchange, no retry. `None` means: take the slow path. Small enough to
+    /// inline.
     #[inline]
     pub(super) fn try_claim(&self, generation: u32, tracks_residency: bool) -> Option<(Span, bool)> {
         let word = self.word();
@@ -240,15 +243,15 @@ impl Slab {
             return None;
         }
         let slot = resident.trailing_zeros();
-        // Loaded first: a processor loads nothing beyond an exchange before that is done.
+        // Loaded before the exchange: a processor starts no later load until an atomic exchange is done.
         let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
         self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
         let span = span_of(start_of(base, slot_bytes, slot), slot_bytes);
         Some((span, self.keep_resident(tracks_residency, 1 << slot)))
     }
 
-    /// Notes that a slot which the caller holds may have pages. Says whether it was known: the bit that was seen before the
-    /// exchange may have been cleared by a purge that began and ended in between.
+    /// Marks a slot that the caller holds as resident. Returns whether it already was: a purge that began and ended
+    /// before the exchange may have cleared the bit.
     #[inline]
     fn keep_resident(&self, tracks_residency: bool, bit: u32) -> bool {
         let was_resident = self.resident() & bit != 0;
@@ -259,7 +262,7 @@ impl Slab {
         was_resident
     }
 
-    /// One attempt of [`Slab::free`] in the usual case; `None` says nothing.
+    /// Fast path of [`Slab::free`]: one compare-exchange, no retry. `None` means: take the slow path.
     #[inline]
     pub(super) fn try_free(&self, generation: u32, address: u64, list_at: u32) -> Option<Span> {
         let word = self.word();
@@ -271,8 +274,8 @@ impl Slab {
         let (bit, first) = (1 << slot, start_of(base, slot_bytes, slot));
         let free = word.free() | bit;
         let class = self.class.load(Ordering::Relaxed);
-        // Behind the last slot of a slab with few, places look like slots. What becomes its freer's, as an extent does, is not
-        // usual.
+        // After the last slot of a slab with fewer than 32, offsets still map to slot numbers. An extent, whose free
+        // makes the caller its owner, takes the slow path: it has no slots here.
         if free == word.free() || first != address || slot >= class >> 24 {
             return None;
         }
@@ -283,8 +286,8 @@ impl Slab {
         Some(span_of(address, slot_bytes))
     }
 
-    /// Takes the lowest free slot of a slab, a resident one if there is one; `None` if there is none, or the slab is gone.
-    /// Says whether the slot was resident, and counts exchanges that were repeated.
+    /// Takes the lowest free slot of a slab, preferring resident slots. `None` if no slot is free or the slab is gone.
+    /// Also returns whether the slot was resident, and adds repeated exchanges to `retries`.
     #[inline]
     pub(super) fn claim(
         &self,
@@ -302,14 +305,15 @@ impl Slab {
             let slot = if resident != 0 { resident } else { free }.trailing_zeros();
             let bit = 1 << slot;
             match self.exchange(word, word.with_free(free & !bit)) {
-                // Who holds a slot keeps the slab.
+                // A held slot keeps the slab alive.
                 Ok(()) => return Some((self.layout().slot(slot), self.keep_resident(tracks_residency, bit))),
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
         }
     }
 
-    /// Takes a free slot that `is_ready` says yes to, if the slab is there and has one. Says whether it was resident.
+    /// Takes a free slot that `is_ready` accepts. `None` if there is none or the slab is gone. Also returns whether the
+    /// slot was resident.
     pub(super) fn claim_ready(
         &self,
         generation: u32,
@@ -328,14 +332,14 @@ impl Slab {
             if !is_ready(span) {
                 tried |= bit;
             } else if self.exchange(word, word.with_free(word.free() & !bit)).is_ok() {
-                // Who holds a slot keeps the slab, so the span was of this generation.
+                // A held slot keeps the slab alive, so the span belongs to this generation.
                 return Some((span, self.keep_resident(tracks_residency, bit)));
             }
         }
     }
 
-    /// Frees the slot that starts at `address`, which is not below the base of the slab of that generation. A slab that
-    /// nobody owns and that has `list_at` free slots becomes the caller's, and so does an extent.
+    /// Frees the slot that starts at `address`, which is not below the base of the slab of that generation. The caller
+    /// becomes the owner of an extent, and of a slab without an owner that has at least `list_at` free slots.
     #[inline]
     pub(super) fn free(&self, generation: u32, address: u64, list_at: u32, retries: &mut u32) -> Freed {
         let mut word = self.word();
@@ -353,13 +357,13 @@ impl Slab {
                     return Freed::Retired;
                 }
                 if word.is_purging() && now != word {
-                    // What the record names may be another purge's.
+                    // `claimed` may belong to another purge.
                     word = self.word();
                     continue;
                 }
                 let region = layout.slot(slot);
                 let behind = Span::new(region.first(), address).expect("S1: cells begin with what has them");
-                // The rest of an extent's last cell is as free as the extent.
+                // The rest of an extent's last cell is free with the extent.
                 return match is_free {
                     true => Freed::AlreadyFree { block: region.hull(behind) },
                     false => Freed::Interior { region },
@@ -377,22 +381,23 @@ impl Slab {
         }
     }
 
-    /// Notes that the slot at `address`, which the caller holds, has no pages. Whoever holds a slot keeps the slab.
+    /// Marks the slot at `address`, which the caller holds, as decommitted. A held slot keeps the slab alive.
     pub(super) fn mark_decommitted(&self, address: u64) {
         let bit = 1 << self.slot_at(self.base(), address);
         // Relaxed: the exchange that frees the slot orders it.
         self.resident.fetch_and(!bit, Ordering::Relaxed);
     }
 
-    /// The word behind all that was read of the record. If it is of the generation that was seen before, all of that is, too.
+    /// Loads the word after all earlier reads of the record. If it has the generation that was seen before them, those
+    /// reads belong to that generation, too.
     #[inline]
     fn word_behind(&self) -> Word {
-        // What was read before the fence was read before the word is.
+        // The fence orders the earlier reads of the record before the load of the word.
         fence(Ordering::Acquire);
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// The held slot that has `address`, if the slab is of that generation.
+    /// The held slot that contains `address`, if the slab has that generation.
     #[inline]
     pub(super) fn held_at(&self, generation: u32, address: u64) -> Option<Span> {
         let word = self.word();
@@ -406,8 +411,8 @@ impl Slab {
         self.held_slot(layout, word.free(), address)
     }
 
-    /// The same while a purge holds slots. As long as the word stays, those that the record names are of that purge: another may
-    /// have begun otherwise, and named its own.
+    /// `held_at` while a purge holds slots. `claimed` belongs to the purge that was seen only if the word is unchanged:
+    /// otherwise another purge may have begun and stored its own slots.
     #[cold]
     fn held_beside_purge(&self, generation: u32, address: u64) -> Option<Span> {
         loop {
@@ -430,7 +435,7 @@ impl Slab {
         Some(layout.slot(slot)).filter(|span| free & (1 << slot) == 0 && span.contains(address))
     }
 
-    /// Makes the caller the owner of a slab that has free slots and no owner.
+    /// Makes the caller the owner of a slab that has free slots and no owner. `false` if the slab is not one.
     pub(super) fn own(&self) -> bool {
         let mut word = self.word();
         while word.is_live() && !word.is_owned() && word.free() != 0 {
@@ -455,7 +460,7 @@ impl Slab {
         false
     }
 
-    /// Ends the slab, if all slots are free and none is resident. The caller owns it, and has the core's lock.
+    /// Retires the slab if all slots are free and none is resident. The caller owns it and holds the core's lock.
     pub(super) fn retire(&self) -> bool {
         let word = self.word();
         debug_assert!(word.is_live() && word.is_owned(), "S4: who retires a slab owns it");
@@ -471,14 +476,15 @@ impl Slab {
         if self.resident() == 0 {
             return true;
         }
-        // A slot was held and freed between the two looks at `resident`. Nobody has touched the record since the exchange, and
-        // what was refused meanwhile was free.
+        // A slot was held and freed between the two loads of `resident`. No thread has changed the record since the
+        // exchange, and every free that was refused meanwhile was one of a free slot.
         self.word.store(Word::live(generation, word.free()).0, Ordering::Release);
         false
     }
 
-    /// Claims free resident slots for a purge, the highest, until they have `budget_bytes`. One purge at a time claims: the
-    /// caller holds the purge's lock. `None` if there are none, or a purge that has not ended holds some.
+    /// Claims the highest free resident slots for a purge, until they total `budget_bytes`. The caller holds the
+    /// purge's lock, so one purge at a time claims. `None` if no slot qualifies, or an unfinished purge holds slots of
+    /// the slab.
     pub(super) fn claim_resident(&self, budget_bytes: u64) -> Option<u32> {
         let mut word = self.word();
         while word.is_live() && !word.is_purging() {
@@ -490,7 +496,8 @@ impl Slab {
             if claimed == 0 {
                 return None;
             }
-            // Before the exchange, whose Release lets everyone see it who sees its word. Release: pairs with `claimed`.
+            // Stored before the exchange, whose Release makes it visible to every thread that sees the new word.
+            // Release: pairs with `claimed`.
             self.claimed.store(claimed, Ordering::Release);
             match self.exchange(word, word.with_free(word.free() & !claimed).purging(true)) {
                 Ok(()) => return Some(claimed),
@@ -500,8 +507,9 @@ impl Slab {
         None
     }
 
-    /// Ends what `claim_resident` began: slots are free again, and decommitted if they were purged. True if the caller owns the slab
-    /// now: one that nobody owned and that has `list_at` free slots, or a decommitted extent.
+    /// Ends a purge that `claim_resident` began: its slots are free again, and decommitted if `purged`. Returns whether
+    /// the caller now owns the slab: a decommitted extent, or a slab without an owner that has at least `list_at` free
+    /// slots.
     pub(super) fn end_purge(&self, purged: bool, list_at: u32) -> bool {
         let claimed = self.claimed();
         if purged {

@@ -3,35 +3,36 @@
 use super::PooledSpace;
 use crate::atomic::Ordering;
 
-/// What a pooled space holds, and what its threads did. While other threads work, figures are of slightly different times.
+/// Figures of a pooled space and of the work of its threads. While other threads work, the figures are of slightly
+/// different moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Slabs, of up to 32 slots each.
     pub slabs: u64,
-    /// Extents, those that wait to be purged included.
+    /// Extents, including those that wait for a purge.
     pub extents: u64,
     /// Blocks that are held.
     pub blocks: u64,
     /// Bytes of held blocks.
     pub held_bytes: u64,
-    /// Bytes of free slots, and of extents that wait to be purged.
+    /// Bytes of free slots, and of extents that wait for a purge.
     pub ready_bytes: u64,
     /// Of these, bytes that may have resident pages.
     pub resident_bytes: u64,
     /// Bytes that purges hold.
     pub purging_bytes: u64,
-    /// Bytes that neither slabs nor extents have, and that are not set aside.
+    /// Bytes that belong to no slab and no extent, and are not set aside.
     pub unused_bytes: u128,
     /// Bytes of memory for records, page map, shards and the core's index.
     pub index_bytes: usize,
-    /// Times that the core's lock was taken.
+    /// Number of times that the core's lock was taken.
     pub core_locks: u64,
-    /// Of these, times that a thread waited for it.
+    /// Number of these times that a thread waited for the lock.
     pub core_lock_waits: u64,
     /// Allocations that a shard's current slab could not serve.
     pub refills: u64,
-    /// Exchanges of a slab's word that were repeated, since another thread's came first.
+    /// Exchanges of a slab's word that were repeated because another thread changed the word first.
     pub retries: u64,
 }
 
@@ -55,7 +56,7 @@ impl PooledSpace {
             stats.refills += shard.refills.load(Ordering::Relaxed);
             stats.retries += shard.retries.load(Ordering::Relaxed);
         }
-        // Under the lock, records do not change hands.
+        // The lock keeps records from being reused.
         for (_, slab) in self.records.all().filter(|(_, slab)| slab.word().is_live()) {
             let (word, layout) = (slab.word(), slab.layout());
             let claimed = if word.is_purging() { slab.claimed() } else { 0 };

@@ -1,4 +1,4 @@
-//! Checking the whole space from scratch.
+//! Checks the whole space from scratch.
 
 use super::PooledSpace;
 use super::class::Class;
@@ -10,8 +10,9 @@ use freehold_units::{Broken, Span, check};
 use std::vec::Vec;
 
 impl PooledSpace {
-    /// Checks every invariant of the space, and those of its core. Other threads must leave the space alone meanwhile: what
-    /// they are in the middle of may be called broken. Cost: linear, and by the addresses that are taken.
+    /// Checks every invariant of the space, and those of its core. Other threads must not use the space meanwhile: an
+    /// operation in progress may be reported as broken. Cost: linear in the records and in the addresses that are
+    /// taken.
     ///
     /// # Errors
     /// The first invariant that fails, by its number in `INVARIANTS.md`.
@@ -30,7 +31,7 @@ impl PooledSpace {
         self.check_ids(&core)
     }
 
-    /// The region of a slab or an extent.
+    /// Checks the region of a slab or an extent.
     fn check_region(&self, region: Span, id: u32, owned: &[u32]) -> Result<(), Broken> {
         let base = region.first();
         let slab = self.records.at(id);
@@ -57,7 +58,7 @@ impl PooledSpace {
         check(own, "S5", "an owned slab is a shard's current one or in a list", base)
     }
 
-    /// The slabs that shards and lists have, sorted: each once.
+    /// The slabs of shards and lists, sorted; checks that each occurs once.
     fn check_owners(&self) -> Result<Vec<u32>, Broken> {
         let mut owned = Vec::new();
         for shard in self.shards.here_first() {
@@ -83,7 +84,7 @@ impl PooledSpace {
         Ok(owned)
     }
 
-    /// Numbers are those of regions, or unused, or used up.
+    /// Checks that each number belongs to a region, is unused, or has used up its generations.
     fn check_ids(&self, core: &Core) -> Result<(), Broken> {
         let unused = core.unused_ids();
         let once = unused.windows(2).all(|pair| pair[0] != pair[1]);

@@ -5,16 +5,17 @@
 //!   | generation    | purging | owned | free          |
 //! ```
 //!
-//! All of it changes by one compare-and-swap, so what is read of a slab of one generation is never acted upon in another.
+//! One compare-and-swap changes the whole word, so a decision based on one generation of a slab never takes effect on
+//! another.
 
 use std::num::NonZeroU64;
 
-/// What a slab's atomic word says.
+/// The value of a slab's atomic word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
 
-/// A slab of a generation: what cells of the page map and shards hold, where 0 is none. Who keeps it with a block's address
-/// spares the block's free a look at the page map: [`PooledSpace::free_slot`](super::PooledSpace::free_slot).
+/// The name of a slab: its record's number and its generation. A caller that keeps it with a block's address saves the
+/// free a look at the page map: [`PooledSpace::free_slot`](super::PooledSpace::free_slot).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlabRef(NonZeroU64);
 
@@ -22,30 +23,30 @@ const GENERATION_SHIFT: u32 = 34;
 const PURGING: u64 = 1 << 33;
 const OWNED: u64 = 1 << 32;
 
-/// Generations end here: a record that has reached the last is not used again.
+/// The last generation. A record that has reached it is not used again.
 pub(super) const LAST_GENERATION: u32 = (1 << 30) - 1;
 
 impl Word {
-    /// A live slab that is owned.
+    /// The word of a live, owned slab.
     #[inline]
     pub(super) fn live(generation: u32, free: u32) -> Self {
         debug_assert!(generation % 2 == 1 && generation <= LAST_GENERATION);
         Self(u64::from(generation) << GENERATION_SHIFT | OWNED | u64::from(free))
     }
 
-    /// A record without slab.
+    /// The word of a record without a slab.
     pub(super) fn retired(generation: u32) -> Self {
         debug_assert!(generation.is_multiple_of(2) && generation <= LAST_GENERATION);
         Self(u64::from(generation) << GENERATION_SHIFT)
     }
 
-    /// Whether it is of that generation, and no purge holds slots: what most words are.
+    /// Whether the word has that generation and no purge holds slots, the common case.
     #[inline]
     pub(super) fn is_fast(self, generation: u32) -> bool {
         self.0 >> 33 == u64::from(generation) << 1
     }
 
-    /// Odd while there is a slab.
+    /// The generation; odd while the record has a slab.
     #[inline]
     pub(super) fn generation(self) -> u32 {
         (self.0 >> GENERATION_SHIFT) as u32
@@ -61,7 +62,7 @@ impl Word {
         self.0 as u32
     }
 
-    /// Whether a purge holds slots, and the record's `claimed` says which.
+    /// Whether a purge holds slots: those in the record's `claimed`.
     #[inline]
     pub(super) fn is_purging(self) -> bool {
         self.0 & PURGING != 0
@@ -93,13 +94,13 @@ impl SlabRef {
         Self(bits.expect("S4: no slab has generation 0"))
     }
 
-    /// What an atomic word holds.
+    /// Decodes the contents of an atomic word, where 0 is `None`.
     #[inline]
     pub(super) fn from_bits(bits: u64) -> Option<Self> {
         NonZeroU64::new(bits).map(Self)
     }
 
-    /// What an atomic word shall hold.
+    /// Encodes a name for an atomic word, where 0 is `None`.
     #[inline]
     pub(super) fn to_bits(name: Option<Self>) -> u64 {
         name.map_or(0, |name| name.0.get())

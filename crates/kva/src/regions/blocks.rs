@@ -5,15 +5,15 @@ use crate::bplus::LeafPath;
 use freehold_units::Span;
 
 impl<V> RegionTree<V> {
-    /// The highest free block of which `size_bytes` lie at or below `address`.
+    /// The highest free block that has at least `size_bytes` at or below `address`.
     pub(crate) fn block_at_or_below(&self, address: u64, size_bytes: u64) -> Option<Span> {
         let (size, until) = ((size_bytes >> self.shift).max(1), address >> self.shift);
         let wanted = GranuleRequest { size, mask: 0, from: 0, until };
         self.block_behind(search(self, Order::HighestFirst, &wanted, &mut ())?.entry)
     }
 
-    /// The entry of the highest gap that starts at or below `address`, in the leaf that the address belongs to. The
-    /// address lies in that gap if it is free.
+    /// The entry of the highest gap that starts at or below `address`, in the leaf that the address belongs to. If the
+    /// address is free, it lies in that gap.
     #[inline]
     pub(crate) fn entry_before(&self, address: u64) -> Option<EntryHandle> {
         let granule = address >> self.shift;
@@ -22,7 +22,7 @@ impl<V> RegionTree<V> {
         Some(EntryHandle { leaf, slot, parent: steps[0] })
     }
 
-    /// The free block behind an entry.
+    /// The free block after an entry.
     pub(crate) fn block_behind(&self, entry: EntryHandle) -> Option<Span> {
         let leaf = &self.tree.leaves[entry.leaf];
         self.span_if(leaf.end(entry.slot), leaf.next(entry.slot))
@@ -41,13 +41,13 @@ impl<V> RegionTree<V> {
 
     /// All free blocks that have an address in `window`, in address order.
     pub(crate) fn blocks_in(&self, window: Span) -> impl Iterator<Item = Span> {
-        // The one that begins before the window lies behind an entry that ends before it.
+        // A block that begins before the window follows an entry that ends before the window.
         let before = self.block_at(window.first());
         let inside = self.entries(window).filter_map(|at| self.block_behind(at));
         before.into_iter().chain(inside)
     }
 
-    /// Moves the end of a region, guard included, to `last`: into the gap behind it, or back.
+    /// Moves the end of a region, guard included, to `last`: into the gap after it, or back.
     pub(crate) fn set_end(&mut self, at: EntryHandle, last: u64) {
         let leaf = &mut self.tree.leaves[at.leaf];
         let (was, next) = (leaf.gap(at.slot), leaf.next(at.slot));

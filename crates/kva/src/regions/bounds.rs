@@ -1,12 +1,15 @@
-//! Keeping what inner nodes know of gaps (K9): for each class of alignment, a size that no room below a child exceeds.
+//! Upkeep of the bounds in inner nodes (K9): for each class of alignment, an upper bound of the usable gaps below a
+//! child.
 //!
-//! A free makes one gap longer: the bounds above it rise where they are lower. An allocation makes a gap shorter and
-//! leaves the bounds alone, too high at worst: a search that enters a leaf in vain lowers its bound to what there is
-//! (`search.rs`). So each fruitless leaf visit is paid for by an earlier allocation, once for each class.
+//! A free makes a gap longer and raises the bounds above it that are lower. An allocation makes a gap shorter and
+//! leaves the bounds alone, so they may be too high. A search that finds nothing in a leaf lowers the leaf's bound to
+//! the exact value (`search.rs`). So each fruitless leaf visit is amortized against an earlier allocation, once for
+//! each class.
 //!
-//! In trees of three levels and more a leaf is seldom in the cache, so there an allocation without alignment lowers its
-//! leaf's bound at once, unless the gap passes the lanes' reach (`freehold bench kva --workload churn`). For aligned requests that costs more than it saves: the
-//! rooms that are left are mostly as large (`freehold replay` of `pthread.kva`).
+//! In trees of three levels or more a leaf is seldom in the cache. There an allocation without alignment lowers its
+//! leaf's bound at once, unless the gap passes the lanes' reach (`freehold bench kva --workload churn`). For aligned
+//! requests that costs more than it saves: the usable gaps that are left are mostly as large (`freehold replay` of
+//! `pthread.kva`).
 
 use super::RegionTree;
 use crate::bplus::{LeafNode, Step};
@@ -14,14 +17,14 @@ use freehold_units::pool::NodeId;
 use freehold_units::{Probe, Work};
 
 impl<V> RegionTree<V> {
-    /// Finds anew the bounds of the leaf that `granule` belongs to, and of all above it.
+    /// Recomputes the bounds of the leaf that `granule` belongs to, and of all its ancestors.
     pub(super) fn refresh(&mut self, granule: u64) {
         let path = self.tree.path_to(granule);
         (0..self.tree.height).for_each(|level| self.tree.measure(path.steps[level], level));
     }
 
-    /// A gap of `gap` granules in a leaf below `parent` was cut. If it was the largest there, the leaf's bound in the
-    /// first class is lowered to what is left.
+    /// Lowers the leaf's bound in the first class after a gap of `gap` granules in it was cut, if the bound was that
+    /// gap's size.
     pub(super) fn lower(&mut self, leaf: NodeId, parent: Step, gap: u64) {
         let row = self.tree.inners[parent.inner()].row(0);
         if row.bound(parent.slot()) == gap {
@@ -29,8 +32,9 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// Granules of the largest gap below a node. Enters the child with the largest bound and, if that was too high, each
-    /// whose bound is larger than what was found. Lowers theirs to what there is: a second time it enters the first alone.
+    /// Granules of the largest gap below a node. It enters the child with the largest bound. If that bound was too
+    /// high, it also enters each child whose bound exceeds the largest gap so far. It makes these bounds exact, so the
+    /// next call enters only one child.
     pub(super) fn largest_gap(&self, node: NodeId, height: usize, probe: &mut impl Probe) -> u64 {
         probe.count(Work::NodeVisited, 1);
         let Some(below) = height.checked_sub(1) else {

@@ -1,16 +1,16 @@
-//! A request as the tree searches for it: in granules.
+//! A request in granules, the unit of the tree.
 
 use super::leaf::{BASE_ALIGN, REACH};
 use crate::request::CheckedRequest;
 
-/// What is searched for, in granules.
+/// A request in granules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GranuleRequest {
-    /// At least 1, guard included.
+    /// Size including the guard; at least 1.
     pub(super) size: u64,
-    /// The alignment less one.
+    /// The alignment minus one.
     pub(super) mask: u64,
-    /// The first and the last granule that lie in the window as a whole.
+    /// The first and the last granule that lie entirely in the window.
     pub(super) from: u64,
     pub(super) until: u64,
 }
@@ -21,7 +21,7 @@ impl GranuleRequest {
     pub(crate) fn new(request: &CheckedRequest, shift: u32) -> Option<Self> {
         let (window, granule) = (request.window, 1u64 << shift);
         let from = window.first().checked_add(granule - 1)? >> shift;
-        // The last address of all ends a granule.
+        // `u64::MAX` is the last address of a granule.
         let until = match window.last().checked_add(1) {
             Some(end) => (end >> shift).checked_sub(1)?,
             None => u64::MAX >> shift,
@@ -30,7 +30,7 @@ impl GranuleRequest {
         (from <= until).then_some(Self { size, mask, from, until })
     }
 
-    /// Size and alignment mask for a search of lanes, if they are within reach and lanes are as aligned.
+    /// Size and alignment mask for a search of lanes. `None` if the size is beyond reach or lanes are aligned less.
     #[inline]
     pub(super) fn lanes(&self) -> Option<(i32, i32)> {
         let holds = self.size < REACH as u64 && self.mask < BASE_ALIGN as u64;

@@ -1,4 +1,4 @@
-//! Adding a region: it takes a part of a gap, and the rest behind it becomes its own.
+//! Adds a region: it takes a part of a gap, and the rest after it becomes the new entry's gap.
 //!
 //! ```text
 //!   before   |##|..............|##|          after   |##|....|####|.....|##|
@@ -13,8 +13,8 @@ use freehold_units::Span;
 use freehold_units::pool::NodeId;
 
 impl<V> RegionTree<V> {
-    /// Adds a region, or without value a hold, in the gap behind the entry `at`; an entry was reserved. Paths are void
-    /// after it.
+    /// Adds a region, or a hold if there is no value, in the gap after the entry `at`. The caller has reserved an
+    /// entry. Invalidates paths.
     #[inline]
     pub(crate) fn insert(&mut self, at: EntryHandle, taken: Span, terms: RegionAttrs, value: Option<V>) {
         let (start, last) = (taken.first() >> self.shift, taken.last() >> self.shift);
@@ -35,7 +35,7 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// [`RegionTree::insert`] into a leaf that is full or far, or into its last gap where that passes the lanes' reach.
+    /// Slow path of [`RegionTree::insert`]: the leaf is full or far, or its last gap passes the lanes' reach.
     #[cold]
     fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: RegionAttrs, value: Option<V>) {
         let EntryHandle { leaf: id, slot, .. } = at;
@@ -51,7 +51,8 @@ impl<V> RegionTree<V> {
         self.add_entry(id, entry);
     }
 
-    /// Adds an entry to its leaf, or to another if that has no room. Does not raise bounds for the gap behind it.
+    /// Adds an entry to its leaf, or to another leaf if that one is full or cannot reach it. Does not raise bounds for
+    /// the gap after it.
     pub(super) fn add_entry(&mut self, leaf: NodeId, entry: Entry<V>) {
         if self.tree.leaves[leaf].has_room_for(entry.start) {
             self.tree.leaves[leaf].push(entry);
@@ -60,9 +61,9 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// Adds an entry for which its leaf has no room: to the leaf behind, or to one of the two that its leaf becomes.
+    /// Adds an entry that does not fit its leaf: to the next leaf, or to one of the two halves of a split.
     fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
-        // A region at the end of a gap joins those behind the gap: so leaves fill from the top down too.
+        // A region at the end of a gap goes to the leaf after the gap, so leaves fill from the top down, too.
         let (start, mut behind) = (entry.start, *path);
         if self.make_far(path.leaf) {
             self.tree.leaves[path.leaf].push(entry);
@@ -83,11 +84,11 @@ impl<V> RegionTree<V> {
         let id = self.tree.take_leaf();
         self.far_leaves -= usize::from(self.tree.leaves[path.leaf].is_far());
         let leaf = &mut self.tree.leaves[path.leaf];
-        // An entry below all of a leaf can only come before the tree's first: other separators are exact.
+        // An entry can only lie below all of its leaf in the tree's first leaf: all other separators are exact.
         let right = if entry.start < leaf.low() {
             core::mem::replace(leaf, Leaf::of(entry))
         } else if leaf.start(leaf.last()) < entry.start {
-            // Regions that are appended one after the other leave full leaves behind.
+            // Appending regions in address order leaves full leaves behind.
             Leaf::of(entry)
         } else {
             let mut right = leaf.split(entry.start);
@@ -112,24 +113,24 @@ impl<V> RegionTree<V> {
 }
 
 impl<V> Leaf<V> {
-    /// Whether an entry that starts there can be added.
+    /// Whether an entry that starts at `start` can be added.
     pub(super) fn has_room_for(&self, start: u64) -> bool {
         self.len() < WIDTH && self.reaches(start)
     }
 
-    /// A leaf of one entry.
+    /// A leaf with one entry.
     fn of(entry: Entry<V>) -> Self {
         let mut leaf = Self::starting_at(entry.start, None);
         leaf.push(entry);
         leaf
     }
 
-    /// Moves the upper half of the entries to a new leaf, of a leaf that is to get one that starts at `new`. Of a far leaf,
-    /// each half is near if it can be.
+    /// Moves the upper half of the entries to a new leaf, before an entry that starts at `new` is added. Each half of a
+    /// far leaf becomes near if possible.
     fn split(&mut self, new: u64) -> Self {
         let order = self.in_order();
         let start = |at: usize| self.start(order[at].into());
-        // A region that starts where its marker does stays with it, for both have the same key.
+        // A region that starts at its marker stays with it, since both have the same key.
         let half = WIDTH / 2 + usize::from(start(WIDTH / 2) == start(WIDTH / 2 - 1));
         let left_last = if new < start(half) { new.max(start(half - 1)) } else { start(half - 1) };
         let high = |first, last| match self.is_far() && !Self::is_near(first, last) {

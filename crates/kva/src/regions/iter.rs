@@ -7,7 +7,7 @@ use core::iter::FusedIterator;
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
 
-/// A part of a space.
+/// A free block, or a region with its guard.
 #[derive(PartialEq)]
 pub(crate) enum Piece<'a, V> {
     Free(Span),
@@ -16,7 +16,7 @@ pub(crate) enum Piece<'a, V> {
 }
 
 impl<V> Piece<'_, V> {
-    /// All its addresses.
+    /// All addresses of the piece.
     pub(crate) fn extent(&self) -> Span {
         match self {
             Piece::Free(block) => *block,
@@ -28,7 +28,7 @@ impl<V> Piece<'_, V> {
 /// Regions, holds and markers of a part of the tree in address order.
 pub(crate) struct Entries<'a, V> {
     tree: &'a RegionTree<V>,
-    /// The first and the last that are left.
+    /// The first and the last remaining entry.
     ends: Option<(Position, Position)>,
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct Entries<'a, V> {
 #[derive(Clone, Copy)]
 struct Position {
     path: LeafPath,
-    /// The leaf's slots by address.
+    /// The leaf's slots in address order.
     order: [u8; WIDTH],
-    /// Which of them.
+    /// The index in `order`.
     nth: usize,
 }
 
@@ -59,7 +59,7 @@ impl<V> RegionTree<V> {
         self.entries(Span::ALL).filter_map(|at| self.block_behind(at))
     }
 
-    /// Regions, holds and free blocks in address order, between them nothing but holes of the layout.
+    /// Regions, holds and free blocks in address order. Only holes of the layout lie between them.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_, V>> {
         self.entries(Span::ALL).flat_map(|at| {
             let (busy, free) = (self.region_of(at).map(Piece::Busy), self.block_behind(at).map(Piece::Free));
@@ -72,13 +72,13 @@ impl<V> RegionTree<V> {
         self.tree.leaves.iter_mut().flat_map(Leaf::values_mut)
     }
 
-    /// The region or hold of an entry, if it is no marker.
+    /// The region or hold of an entry; `None` for a marker.
     pub(crate) fn region_of(&self, at: EntryHandle) -> Option<RegionEntry<'_, V>> {
         let leaf = &self.tree.leaves[at.leaf];
         leaf.is_region(at.slot).then(|| self.entry(leaf, at.slot))
     }
 
-    /// The regions and holds that have an address in `span`, and the markers among them.
+    /// The entries that have an address in `span`: regions, holds and the markers between them.
     pub(crate) fn entries(&self, span: Span) -> Entries<'_, V> {
         let ends = (self.tree.root != NO_NODE).then(|| (self.first_from(span), self.last_until(span)));
         let ends = match ends {
@@ -109,7 +109,7 @@ impl<V> RegionTree<V> {
         self.step_back(&mut past).then_some(past)
     }
 
-    /// The first entry of a leaf for which `passed` does not hold.
+    /// The first entry of a leaf for which `passed` is false.
     fn position(&self, path: LeafPath, passed: impl Fn(&Leaf<V>, usize) -> bool) -> Position {
         let leaf = &self.tree.leaves[path.leaf];
         let order = leaf.in_order();
@@ -130,7 +130,7 @@ impl<V> RegionTree<V> {
         is_next
     }
 
-    /// Goes on to the next entry; `false` at the last.
+    /// Advances to the next entry; `false` at the last.
     fn step(&self, at: &mut Position) -> bool {
         if at.nth + 1 < self.tree.leaves[at.path.leaf].len() {
             at.nth += 1;
@@ -139,7 +139,7 @@ impl<V> RegionTree<V> {
         self.next_leaf(at)
     }
 
-    /// Goes back to the entry before; `false` at the first.
+    /// Goes back to the previous entry; `false` at the first.
     fn step_back(&self, at: &mut Position) -> bool {
         if at.nth == 0 {
             if !self.tree.previous(&mut at.path) {
@@ -153,7 +153,7 @@ impl<V> RegionTree<V> {
 }
 
 impl<V> Entries<'_, V> {
-    /// The entry at one end, which moves on.
+    /// Takes the entry at one end.
     fn give(&mut self, of_front: bool) -> Option<EntryHandle> {
         let (front, back) = self.ends.as_mut()?;
         let given = if of_front { front.handle() } else { back.handle() };

@@ -1,24 +1,24 @@
-//! What is asked of all entries of a leaf at once: one pass over the lanes, without a branch.
+//! Queries over all entries of a leaf at once: one branch-free pass over the lanes.
 //!
-//! The compiler makes vector instructions of these loops. So a condition is a mask, not a jump:
-//! `i32::from(equal).wrapping_neg() & code` becomes a comparison and an "and", where `if equal { code } else { 0 }`
-//! becomes 32 branches. The best entry and its slot come from one minimum over `address << 5 | slot`.
+//! The compiler vectorizes these loops. So a condition is a mask, not a jump: `i32::from(equal).wrapping_neg() & code`
+//! becomes a comparison and an "and", where `if equal { code } else { 0 }` becomes 32 branches. The best entry and its
+//! slot come from one minimum over `address << 5 | slot`.
 
 use super::granule_request::GranuleRequest;
 use super::leaf::{BASE_ALIGN, Leaf, REACH, WIDTH};
 use crate::bplus::{LeafNode, room};
 
-/// Bits of a slot below an address.
+/// Bits of the slot number in a key, below the address.
 const SLOT_BITS: u32 = WIDTH.trailing_zeros();
 
-/// What a place is in a key if nothing fits there.
+/// The key of a slot where nothing fits.
 const NONE: i32 = i32::MAX;
 
-// No place that a pass looks at, fit or not, is negative as a key.
+// The key of every place that a pass examines, fit or not, is nonnegative.
 const _: () = assert!((REACH as i64 + BASE_ALIGN as i64 + 1) << SLOT_BITS < NONE as i64);
 
 impl<V> LeafNode for Leaf<V> {
-    /// Granules of the largest gap, counted from its first multiple of an alignment.
+    /// Granules of the largest gap, where each gap counts from its first multiple of the alignment.
     fn largest_room(&self, mask: u64) -> u64 {
         let beyond = self.tail().map_or(0, |tail| room(self.end(tail) as u64, self.gap(tail), mask));
         if mask >= BASE_ALIGN as u64 || self.is_far() {
@@ -34,7 +34,7 @@ impl<V> LeafNode for Leaf<V> {
 }
 
 impl<V> Leaf<V> {
-    /// The region that starts at `lane`, and the entry whose gap ends there: slots, if they are in this leaf.
+    /// The slots of the region that starts at `lane` and of the entry whose gap ends there, if they are in this leaf.
     #[inline]
     pub(super) fn region_and_before(&self, lane: i32) -> (Option<usize>, Option<usize>) {
         let (mut region, mut before) = (0i32, 0i32);
@@ -46,7 +46,7 @@ impl<V> Leaf<V> {
         ((region as usize).checked_sub(1), (before as usize).checked_sub(1))
     }
 
-    /// The region that `granule` belongs to, or its guard.
+    /// The region whose addresses or guard contain `granule`.
     #[inline]
     pub(super) fn region_at(&self, granule: u64) -> Option<usize> {
         if self.is_far() {
@@ -55,7 +55,7 @@ impl<V> Leaf<V> {
         let lane = granule.checked_sub(self.base)?.min(REACH as u64) as i32;
         let mut found = 0;
         for slot in 0..WIDTH {
-            // No two regions have a lane in common.
+            // Regions do not overlap, so at most one slot is found.
             let (start, end) = (self.start[slot].wrapping_add(!lane), self.end[slot].wrapping_add(!lane));
             // Negative if start <= lane < end.
             found |= ((start & !end) >> 31) & (slot as i32 + 1);
@@ -89,7 +89,7 @@ impl<V> Leaf<V> {
             return order[..self.len()].iter().find_map(|&slot| self.lowest_behind(slot.into(), wanted));
         };
         let best = match self.clamped(wanted.from) {
-            // Nearly always: the window starts before the leaf.
+            // The common case: the window starts before the leaf.
             0 => self.lowest_key(size, mask, |end| end),
             from => self.lowest_key(size, mask, |end| end.max(from)),
         };
@@ -99,7 +99,7 @@ impl<V> Leaf<V> {
         Some((best as usize % WIDTH, self.base + (best >> SLOT_BITS) as u64))
     }
 
-    /// The lowest place and its slot as a key, or [`NONE`]. `start` says where the part of a gap begins that is in
+    /// The lowest place and its slot as a key, or [`NONE`]. `start` maps a gap's start to the start of its part inside
     /// the window.
     #[inline]
     fn lowest_key(&self, size: i32, mask: i32, start: impl Fn(i32) -> i32) -> i32 {
@@ -125,7 +125,7 @@ impl<V> Leaf<V> {
         if let Some(found) = self.tail().and_then(|tail| self.highest_behind(tail, wanted)) {
             return Some(found);
         }
-        // One past the last granule of the window.
+        // The end of the window, exclusive.
         let until = if wanted.until < self.base { 0 } else { self.clamped(wanted.until) + 1 };
         let mut best = -1;
         for slot in 0..WIDTH {
@@ -137,16 +137,16 @@ impl<V> Leaf<V> {
         (place >= wanted.from).then_some((slot, place))
     }
 
-    /// The lowest place in the gap behind one entry. Exact for every size and alignment.
+    /// The lowest place in the gap after one entry. Exact for every size and alignment.
     pub(super) fn lowest_behind(&self, slot: usize, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let mask = u128::from(wanted.mask);
         let place = (self.end(slot).max(wanted.from.into()) + mask) & !mask;
         let fits = place + u128::from(wanted.size) <= self.next(slot);
-        // The gap ends at 2^64 at most, so a place in it is below.
+        // The gap ends at or below 2^64, so a place in it is below 2^64.
         fits.then_some((slot, place as u64))
     }
 
-    /// The highest place in the gap behind one entry. Exact for every size and alignment.
+    /// The highest place in the gap after one entry. Exact for every size and alignment.
     pub(super) fn highest_behind(&self, slot: usize, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let until = self.next(slot).min(u128::from(wanted.until) + 1);
         let place = until.checked_sub(wanted.size.into())? & !u128::from(wanted.mask);
@@ -154,14 +154,14 @@ impl<V> Leaf<V> {
         fits.then_some((slot, place as u64))
     }
 
-    /// An address as a lane, or the nearest that a lane holds.
+    /// An address as a lane, clamped to the values that a lane can hold.
     #[inline]
     fn clamped(&self, granule: u64) -> i32 {
         granule.saturating_sub(self.base).min(REACH as u64) as i32
     }
 }
 
-/// The slot in a key that a maximum was taken of.
+/// The slot in a key that is a maximum.
 #[inline]
 fn slot_of(key: i32) -> Option<usize> {
     (key >= 0).then_some(key as usize % WIDTH)

@@ -1,4 +1,4 @@
-//! Spans of the layout: each starts with a marker, and those that touch are one.
+//! Spans of the layout. Each starts with a marker, and adjacent spans are merged.
 
 use super::leaf::{Entry, Leaf, RegionAttrs};
 use super::{EntryHandle, RegionTree};
@@ -6,11 +6,12 @@ use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
 
 impl<V> RegionTree<V> {
-    /// Makes `span` free, which overlaps no region; an entry was reserved. Returns the free block
-    /// that it is a part of. Where it overlaps a free block that block is the error, and nothing was changed. Cost:
-    /// O(log n), and a leaf.
+    /// Adds `span`, which overlaps no region, as free addresses. The caller has reserved an entry. Returns the free
+    /// block that it is now a part of. If it overlaps a free block, that block is the error and nothing was changed.
+    ///
+    /// Cost: O(log n), and a leaf.
     pub(crate) fn add_span(&mut self, span: Span) -> Result<Span, Span> {
-        // No region lies in the span, so neither does a gap but the last one that starts in it or before.
+        // No region lies in the span, so only the last gap that starts at or below its end can overlap it.
         let last = self.entry_before(span.last()).and_then(|entry| self.block_behind(entry));
         if let Some(block) = last.filter(|block| block.overlaps(span)) {
             return Err(block);
@@ -19,7 +20,7 @@ impl<V> RegionTree<V> {
         if self.tree.root == NO_NODE {
             self.tree.root = self.tree.take_leaf();
         }
-        // What follows at once is no longer a span of its own.
+        // A span that follows directly is merged.
         let follows = self.remove_marker(end);
         if self.tree.height == 0 && self.tree.leaves[self.tree.root].len() == 0 {
             self.far_leaves = 0;
@@ -46,7 +47,7 @@ impl<V> RegionTree<V> {
         Ok(self.span(block_start, next))
     }
 
-    /// Takes out the marker at `at`, if there is one. Returns where the gap behind it ends.
+    /// Removes the marker at `at`, if there is one. Returns the end of the gap after it.
     fn remove_marker(&mut self, at: u128) -> Option<u128> {
         let granule = u64::try_from(at).ok()?;
         let path = self.tree.path_to(granule);
@@ -65,7 +66,7 @@ impl<V> RegionTree<V> {
         Some(next)
     }
 
-    /// Takes `span` out of the gap behind `entry`, which covers it; an entry was reserved.
+    /// Removes `span` from the gap after `entry`, which covers it. The caller has reserved an entry.
     pub(crate) fn remove_span(&mut self, entry: EntryHandle, span: Span) {
         let (start, end) = (span.first() >> self.shift, (u128::from(span.last()) >> self.shift) + 1);
         let leaf = &mut self.tree.leaves[entry.leaf];
@@ -76,14 +77,14 @@ impl<V> RegionTree<V> {
         self.blocks -= usize::from(gap_start == start.into());
         let rest = u64::try_from(end).ok().filter(|&rest| end < next || self.starts_region(rest));
         if let Some(start) = rest {
-            // A span begins where what is gone ended, be it with a region.
+            // A span now begins where the removed addresses end, even if a region starts there.
             self.blocks += usize::from(end < next);
             let marker = Entry { start, end, next, terms: RegionAttrs::default(), value: None };
             self.add_entry(self.tree.path_to(start).leaf, marker);
             self.refresh(start);
         }
         if is_span && gap_start == start.into() {
-            // The span began with what is gone, and a region cannot begin there.
+            // The span began with the removed addresses, so its marker goes; no region can begin there.
             self.remove_marker(gap_start);
         }
     }
@@ -92,7 +93,7 @@ impl<V> RegionTree<V> {
         granule.leading_zeros() >= self.shift && self.region(granule << self.shift).is_some()
     }
 
-    /// From the lowest to the highest address of the layout, which has one.
+    /// From the lowest to the highest address of the layout, which is not empty.
     pub(crate) fn hull(&self) -> Span {
         let mut entries = self.entries(Span::ALL);
         let last = entries.clone().next_back().expect("K4: a layout has an entry");

@@ -1,4 +1,4 @@
-//! Every region of a space and the gap behind it, in one B+tree by address.
+//! All regions of a space, each with the gap after it, in one B+tree ordered by address.
 //!
 //! ```text
 //!   addresses   |  hole  |######|g|....|####|.........|###|  hole  |
@@ -6,15 +6,16 @@
 //!   gap behind          0          4         9            0           * a marker: here a span of the layout starts
 //! ```
 //!
-//! An allocation is one entry more and a free one less: free space needs no entries, no merging and no memory. Inner
-//! nodes keep bounds of the gaps below each child, by which the lowest or highest gap that can serve a request is
-//! found (`search.rs`). Leaves are unordered and searched whole (`leaf.rs`, `lanes.rs`).
+//! An allocation adds one entry and a free removes one: free space needs no entries, no merging and no memory. Inner
+//! nodes keep bounds of the gaps below each child. A search uses them to find the lowest or highest gap that can serve
+//! a request (`search.rs`). Leaves are unordered and searched whole (`leaf.rs`, `lanes.rs`).
 //!
-//! Addresses are in granules here. Ends may be 2^64, so they are `u128` where time does not matter.
+//! Addresses are in granules here. An end may be 2^64, so ends are `u128` where speed does not matter.
 //!
-//! Invariants: K4 entries and gaps cover the layout without overlap; K8 the tree's shape, and the reach of lanes;
-//! K9 what inner nodes know of gaps.
-//! Cost: every operation visits O(log regions) nodes, but for leaves that a search enters in vain (`bounds.rs`).
+//! Invariants: K4 entries and gaps cover the layout without overlap; K8 the tree's shape, and the reach of lanes; K9
+//! the bounds in inner nodes.
+//!
+//! Cost: every operation visits O(log regions) nodes, plus the fruitless leaf visits of a search (`bounds.rs`).
 //!
 //! Source: the talk's wish for a B-tree; regions and gaps in one entry are this project's.
 
@@ -48,19 +49,19 @@ pub(crate) use search::{Order, Searched, search};
 pub(crate) struct EntryHandle {
     leaf: NodeId,
     slot: usize,
-    /// The leaf's place in the node above it, if there is one.
+    /// The leaf's position in its parent, if it has one.
     parent: Step,
 }
 
-/// A region as the tree knows it.
+/// A region as the tree stores it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct RegionEntry<'a, V> {
     /// The usable addresses.
     pub(crate) span: Span,
-    /// These and the guard's.
+    /// The usable addresses and the guard.
     pub(crate) taken: Span,
     pub(crate) terms: RegionAttrs,
-    /// `None` for a hold, which keeps addresses for a region that is to move there.
+    /// `None` for a hold, which reserves addresses for a region that will move there.
     pub(crate) value: Option<&'a V>,
 }
 
@@ -68,17 +69,17 @@ pub(crate) struct RegionEntry<'a, V> {
 #[derive(Clone, Debug)]
 pub(crate) struct RegionTree<V> {
     tree: Tree<Leaf<V>, u64>,
-    /// The logarithm of the granule.
+    /// log2 of the granule in bytes.
     shift: u32,
-    /// Leaves with high halves.
+    /// Number of far leaves, which have high halves.
     far_leaves: usize,
     regions: usize,
-    /// Gaps that are not empty.
+    /// Number of gaps that are not empty.
     blocks: usize,
 }
 
 impl<V> RegionTree<V> {
-    /// A tree of no span. [`RegionTree::add_span`] gives it the first.
+    /// A tree without a span. [`RegionTree::add_span`] adds the first.
     pub(crate) fn empty(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self {
             tree: Tree::empty()?,
@@ -89,7 +90,7 @@ impl<V> RegionTree<V> {
         })
     }
 
-    /// Makes sure that so many regions, or spans, can be added without asking for memory.
+    /// Reserves memory for `entries` more regions or spans.
     #[inline]
     pub(crate) fn reserve(&mut self, entries: usize) -> Result<(), OutOfMemory> {
         self.tree.reserve(entries)
@@ -110,8 +111,10 @@ impl<V> RegionTree<V> {
         self.blocks
     }
 
-    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: O(log n), and the nodes whose bounds are larger: they are lowered, each at the price of an earlier
-    /// allocation.
+    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64.
+    ///
+    /// Cost: O(log n), plus a visit to each node whose bound is too high. That visit tightens the bound, so it is
+    /// amortized against an earlier allocation.
     pub(crate) fn largest_bytes(&self, probe: &mut impl Probe) -> u64 {
         if self.tree.root == NO_NODE {
             return 0;
@@ -120,7 +123,7 @@ impl<V> RegionTree<V> {
         u64::try_from(u128::from(granules) << self.shift).unwrap_or(u64::MAX)
     }
 
-    /// Bytes of memory held, values and spare nodes included.
+    /// Bytes of memory held, including values and spare nodes.
     pub(crate) fn bytes(&self) -> usize {
         self.tree.bytes() + self.far_leaves * size_of::<[[u32; leaf::WIDTH]; 3]>()
     }
@@ -130,9 +133,9 @@ impl<V> RegionTree<V> {
         self.region_at(first).filter(|(_, entry)| entry.span.first() == first)
     }
 
-    /// The region that `address` belongs to, or its guard.
-    // Inlined, a look-up among 256 regions takes 207 instructions, else 250: what is found need not be written to memory
-    // and read again (`freehold bench kva --workload lookup-random`).
+    /// The region whose addresses or guard contain `address`.
+    // Inlined, a look-up among 256 regions takes 207 instructions instead of 250: the result is not stored to memory
+    // and reloaded (`freehold bench kva --workload lookup-random`).
     #[inline(always)]
     pub(crate) fn region_at(&self, address: u64) -> Option<(EntryHandle, RegionEntry<'_, V>)> {
         if self.tree.root == NO_NODE {
@@ -145,7 +148,7 @@ impl<V> RegionTree<V> {
         Some((EntryHandle { leaf: id, slot, parent }, self.entry(leaf, slot)))
     }
 
-    /// The value of the region that `address` belongs to, guard excluded.
+    /// The value of the region that contains `address`, guard excluded.
     pub(crate) fn value_at(&mut self, address: u64) -> Option<&mut V> {
         let (found, entry) = self.region_at(address)?;
         if entry.span.contains(address) { self.tree.leaves[found.leaf].value_mut(found.slot) } else { None }
@@ -165,7 +168,7 @@ impl<V> RegionTree<V> {
     fn entry<'a>(&self, leaf: &'a Leaf<V>, slot: usize) -> RegionEntry<'a, V> {
         let terms = leaf.terms(slot);
         let (start, end) = (leaf.start(slot), leaf.end_wrapping(slot));
-        // One past the last address of all is 0.
+        // An end of 2^64 wraps to 0.
         let until = |end: u64| {
             let span = Span::new(start << self.shift, (end << self.shift).wrapping_sub(1));
             span.expect("K4: a region has an address")
@@ -178,14 +181,14 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// Granules from `start` on and below `end` in bytes.
+    /// The granules `start..end` as a span of bytes.
     #[inline]
     fn span(&self, start: u128, end: u128) -> Span {
         let (first, last) = (start << self.shift, (end << self.shift) - 1);
         Span::new(first as u64, last as u64).expect("K4: a region or gap has an address")
     }
 
-    /// The same, if there is any granule.
+    /// The granules `start..end` as a span of bytes; `None` if there are none.
     fn span_if(&self, start: u128, end: u128) -> Option<Span> {
         (start < end).then(|| self.span(start, end))
     }

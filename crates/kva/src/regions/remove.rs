@@ -1,11 +1,11 @@
-//! Removing a region: what it took, and the gap behind it, belong to the gap before it.
+//! Removes a region: its addresses, its guard and the gap after it become part of the gap before it.
 //!
 //! ```text
 //!   before   |##|....|####|.....|##|         after   |##|..............|##|
 //! ```
 //!
-//! It needs no memory. Where the region is the first of its leaf, the gap before it is in the leaf before; the leaf then
-//! starts with another entry, and separators rise. A leaf with few entries is joined with a neighbour.
+//! A removal needs no memory. If the region is the first of its leaf, the gap before it is in the previous leaf. The
+//! leaf then starts with another entry, and separators rise. A leaf with few entries is merged with a neighbour.
 
 use super::RegionTree;
 use super::leaf::far::{MANY, high_halves};
@@ -14,20 +14,20 @@ use crate::bplus::LeafPath;
 use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Span, Work};
 
-/// A leaf with fewer entries is joined with a neighbour, if both together leave room for more.
+/// A leaf with fewer entries is merged with a neighbour if both together have at most [`JOINED`].
 const FEW: usize = WIDTH / 4;
 const JOINED: usize = WIDTH * 3 / 4;
 
 /// A region that was removed.
 #[derive(Debug)]
 pub(crate) struct Removed<V> {
-    /// Its usable addresses.
+    /// The region's usable addresses.
     pub(crate) span: Span,
-    /// These and the guard's, which are free now.
+    /// The usable addresses and the guard, all free now.
     pub(crate) taken: Span,
-    /// `None` of a hold.
+    /// `None` for a hold.
     pub(crate) value: Option<V>,
-    /// The free block that they are a part of.
+    /// The free block that `taken` is now a part of.
     pub(crate) block: Span,
 }
 
@@ -61,7 +61,7 @@ impl<V> RegionTree<V> {
                 if is_few {
                     self.join_leaf(&path);
                 }
-                // One past the last address of all is 0.
+                // An end of 2^64 wraps to 0.
                 let last_before = |lane| (base.wrapping_add(lane as u64) << self.shift).wrapping_sub(1);
                 let block = Span::new((base + gap_start as u64) << self.shift, last_before(next));
                 (last_before(end), block.expect("K4: a gap has an address"), terms, value)
@@ -79,9 +79,8 @@ impl<V> RegionTree<V> {
         })
     }
 
-    /// Removes the first region of a leaf, which has no entry before it there, or one of a far leaf, or whose gap passes the
-    /// lanes' reach.
-    /// Returns its last address, guard included, the free block, and what it kept.
+    /// Slow path of a removal: the region is the first of its leaf, its leaf is far, or its gap passes the lanes'
+    /// reach. Returns its last address, guard included; the free block; its attributes and value.
     #[cold]
     fn remove_cold(
         &mut self,
@@ -119,7 +118,7 @@ impl<V> RegionTree<V> {
         (last, self.span(gap_start, next), terms, value)
     }
 
-    /// The first entry of a leaf is gone.
+    /// Updates the tree after the first entry of a leaf was removed.
     fn drop_first(&mut self, path: &LeafPath, len: usize) {
         if len == 0 {
             return self.remove_leaf(path);
@@ -130,13 +129,13 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// Takes out a leaf without entry.
+    /// Removes an empty leaf.
     pub(super) fn remove_leaf(&mut self, path: &LeafPath) {
         self.far_leaves -= usize::from(self.tree.leaves[path.leaf].is_far());
         self.tree.remove_leaf(path);
     }
 
-    /// Joins a leaf that has few entries with one beside it below the same node, if it can be.
+    /// Merges a leaf that has few entries with a sibling, if possible.
     #[cold]
     fn join_leaf(&mut self, path: &LeafPath) {
         let far_leaves = &mut self.far_leaves;
@@ -151,7 +150,7 @@ impl<V> RegionTree<V> {
             }
             *far_leaves = *far_leaves + usize::from(left.is_far()) - were_far;
             if let Some(tail) = left.tail() {
-                // It is the last entry no longer, so it is within reach.
+                // The tail is no longer the last entry, so its gap is within reach.
                 left.set_gap(tail, left.end(tail), left.next(tail));
             }
             for slot in 0..right.len() {

@@ -1,8 +1,8 @@
-//! Finding a place: from the lowest address up, or from the highest down.
+//! Search for a place, from the lowest address up or from the highest down.
 //!
-//! A search goes down into the first child whose bound says that it may have room, from the child where the window
-//! begins on. A leaf either has a place, and it is the first, or was entered in vain: then its bound is lowered to what it
-//! has, and the search goes on with the next child.
+//! A search starts at the child where the window begins and descends into the first child whose bound is large enough.
+//! If the leaf has a place, it is the first of all. Otherwise the search makes the leaf's bound exact and continues
+//! with the next child.
 
 use super::leaf::Leaf;
 use super::{EntryHandle, GranuleRequest, RegionTree};
@@ -11,28 +11,28 @@ use core::ops::Deref;
 use freehold_units::pool::{NO_NODE, NodeId};
 use freehold_units::{Probe, Work};
 
-/// From which end a search begins.
+/// The end of the addresses at which a search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     LowestFirst,
     HighestFirst,
 }
 
-/// A place that was found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegionFit {
     /// The entry before it.
     pub(crate) entry: EntryHandle,
-    /// Its first granule.
+    /// The first granule of the place.
     pub(crate) start: u64,
 }
 
 /// A shared or exclusive borrow of the tree. Searches tighten stale bounds through both; through an exclusive one an
 /// alignment gets a class, and bounds are compared many at once.
 pub(crate) trait Searched<V>: Deref<Target = RegionTree<V>> {
-    /// The class to search by.
+    /// The class whose bounds the search uses for an alignment.
     fn class_for(&mut self, mask: u64) -> usize;
-    /// The first child of a node with a bound of `least` or more, from `from` on, or in a window that begins at `key`.
+    /// The first child of a node with a bound of `least` or more: from `from` on, else from the child where `key` lies.
     fn first_with(
         &mut self,
         node: NodeId,
@@ -82,7 +82,7 @@ impl<V> Searched<V> for &mut RegionTree<V> {
     }
 }
 
-/// The place for a request. Bounds that are found too high are lowered.
+/// Finds the place for a request. Lowers the bounds that turn out to be too high.
 #[inline]
 pub(crate) fn search<V>(
     mut tree: impl Searched<V>,
@@ -99,7 +99,7 @@ pub(crate) fn search<V>(
 
 struct Search<'a> {
     wanted: &'a GranuleRequest,
-    /// By whose bounds children are chosen.
+    /// The class whose bounds select children.
     class: usize,
     order: Order,
 }
@@ -109,7 +109,7 @@ impl Search<'_> {
     fn run<V>(&self, tree: &mut impl Searched<V>, probe: &mut impl Probe) -> Option<RegionFit> {
         let mut steps = [Step::NONE; MAX_HEIGHT];
         let (mut level, mut node) = (tree.tree.height, tree.tree.root);
-        // The next child to try, unless the node was only just entered.
+        // The next child to try; `None` if the node was just entered.
         let mut from = None;
         loop {
             probe.count(Work::NodeVisited, 1);
@@ -140,8 +140,8 @@ impl Search<'_> {
         }
     }
 
-    /// The next child of a node that may have room. `from` bounds the children that are left: the first of them, or one
-    /// past the last.
+    /// The next child of a node whose bound is large enough. `from` bounds the children that are left: it is the first
+    /// of them, or one past the last.
     #[inline]
     fn next_child<V>(&self, tree: &mut impl Searched<V>, node: NodeId, from: Option<usize>) -> Option<usize> {
         let size = self.wanted.size;
@@ -161,13 +161,13 @@ impl Search<'_> {
             Order::LowestFirst => leaf.lowest(self.wanted),
             Order::HighestFirst => leaf.highest(self.wanted),
         };
-        // The first place that fits is the nearest to where the search begins.
+        // The first place that fits is the nearest to the search's start, so if it passes the window, all others do.
         found.filter(|&(_, start)| {
             start <= self.wanted.until && self.wanted.until - start >= self.wanted.size - 1
         })
     }
 
-    /// Whether all children that are left lie outside the window.
+    /// Whether all remaining children lie outside the window.
     fn passes_window<V>(&self, tree: &impl Searched<V>, above: Step) -> bool {
         let inner = &tree.tree.inners[above.inner()];
         match self.order {

@@ -1,14 +1,14 @@
-//! Checking the tree from scratch.
+//! Checks the tree from scratch.
 
 use super::RegionTree;
 use super::leaf::Leaf;
 use freehold_units::pool::NO_NODE;
 use freehold_units::{Broken, check};
 
-/// What was met so far.
+/// Counts of the entries checked so far.
 struct Seen {
     far_leaves: usize,
-    /// One past the last gap that was met: the next entry starts there or later. `None` before the first entry.
+    /// The end of the last gap: the next entry starts there or later. `None` before the first entry.
     next: Option<u128>,
     regions: usize,
     blocks: usize,
@@ -38,7 +38,7 @@ impl<V> RegionTree<V> {
         check(seen.blocks == self.blocks, "K4", "there are as many free blocks as are counted", 0)
     }
 
-    /// Vacant slots are no answer to any search, and only the last entry passes the lanes' reach.
+    /// Checks that no search can return a vacant slot, and that only the last entry passes the lanes' reach.
     fn check_slots(&self, leaf: &Leaf<V>) -> Result<(), Broken> {
         let at = leaf.base << self.shift;
         check(leaf.len() > 0, "K8", "no leaf is empty", at)?;

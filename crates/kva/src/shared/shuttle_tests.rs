@@ -1,5 +1,5 @@
-//! The shared space under random schedules: two threads allocate, move and free, and one looks addresses up without a lock; the judge
-//! looks at all they did. A region that moves is one at each place meanwhile.
+//! The shared space under random schedules: two threads allocate, move and free, and one looks addresses up without a
+//! lock; the judge looks at all they did. A region that is moving counts as one at each place.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-kva --features std --lib shuttle
@@ -24,22 +24,24 @@ const PAGES: u64 = 12;
 const STEPS: usize = 6;
 const SCHEDULES: usize = 3000;
 
-/// A value. Each is kept beside the space too, so that one which is dropped too early can be told, and not only crash.
+/// A value. The test keeps each value outside the space, too, so that a value dropped too early is reported instead of
+/// a crash.
 #[derive(Debug)]
 struct Canary(usize);
 
 type Space = SharedSpace<Canary>;
 
-/// How threads free: a mutant has its own way.
+/// The way in which threads free; a mutant has its own.
 type Free = fn(&Space, u64) -> Result<(Span, Arc<Canary>), SharedError<FreeError>>;
 
-/// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody else runs.
+/// State that all threads share. Its own atomics and locks are the standard library's: between two steps of a schedule
+/// no other thread runs.
 struct World {
     space: Space,
     free: Free,
     clock: AtomicU64,
     kept: Mutex<Vec<Arc<Canary>>>,
-    /// Where each value was put, and where readers found it.
+    /// The place of each value, and where readers found it.
     put: Mutex<HashSet<(usize, Span)>>,
     found: Mutex<HashSet<(usize, Span)>>,
     history: Mutex<Vec<Vec<Event>>>,
@@ -47,7 +49,7 @@ struct World {
 }
 
 impl World {
-    /// Calls, and notes what the answer says.
+    /// Makes a call and records the event in its answer.
     fn call<T>(
         &self,
         events: &mut Vec<Event>,
@@ -68,10 +70,10 @@ impl World {
         value
     }
 
-    /// What is refused is so for lack of room, or since readers hold back too much.
+    /// Checks that a refusal is for lack of space, or because readers hold back too much.
     fn refuse<C: Display>(&self, refused: &SharedError<C>, why: impl FnOnce(&C) -> bool) {
         match refused {
-            // Who asks again lets them run.
+            // A thread that tries again lets the readers run first.
             SharedError::Readers { .. } => shuttle::thread::yield_now(),
             SharedError::Refused(cause) if why(cause) => {}
             other => panic!("{other}"),
@@ -98,7 +100,7 @@ impl World {
                     |_| reading.entry_at(address),
                     |found| did(found.map(|(span, _)| span)),
                 );
-                // Others run here.
+                // Other threads run here.
                 drop(self.space.read());
                 found.map(|(span, &Canary(number))| {
                     let owners = Arc::strong_count(&self.kept.lock().unwrap()[number]);
@@ -113,12 +115,12 @@ impl World {
     }
 }
 
-/// Who allocates, moves and frees.
+/// A thread that allocates, moves and frees.
 struct Writer<'w> {
     world: &'w World,
     events: Vec<Event>,
     mine: Vec<(usize, Span)>,
-    /// Moves that are pending, from one place to another.
+    /// Pending moves: the old and the new place.
     moves: Vec<(PendingMove, usize, Span, Span)>,
 }
 
@@ -192,7 +194,7 @@ impl Writer<'_> {
         let place = thread_rng().gen_range(0..self.mine.len());
         let (number, old) = self.mine[place];
         let to = (PAGES + thread_rng().gen_range(0..PAGES)) * PAGE;
-        // One that overlaps is found in parts, which the judge does not know.
+        // An overlapping region would be found in parts, which the judge does not model.
         let Some(new) = Span::from_size(to, old.size_saturating()).filter(|new| !new.overlaps(old)) else {
             return;
         };
@@ -248,7 +250,8 @@ fn run(free: Free, moved: &Arc<AtomicU64>) {
         history: Mutex::default(),
         moved: Arc::clone(moved),
     };
-    // Not joined: a thread that runs on in the drop of its thread-locals, as those of `rcu` do, has no result yet for shuttle.
+    // Not joined: a thread that runs on in the drop of its thread-locals, as those of `rcu` do, has no result yet for
+    // shuttle.
     shuttle::thread::scope(|scope| {
         let world = &world;
         for _ in 0..2 {

@@ -1,7 +1,8 @@
-//! Blocks that have a place for a request, the smallest first.
+//! A walk over the blocks that can serve a request, smallest first.
 //!
-//! The walk goes down into the first child whose bound is large enough, as a search by address does. A leaf that it leaves
-//! has its bound lowered to what is there, so each fruitless visit is paid for by the change that left the bound too high.
+//! The walk descends into the first child whose bound is large enough, as a search by address does. When it leaves a
+//! leaf, it makes the leaf's bound exact. So each fruitless visit is amortized against the change that left the bound
+//! too high.
 
 use super::Sizes;
 use super::keys::{block, room_of, smallest_of};
@@ -9,23 +10,23 @@ use crate::bplus::{LeafPath, Step};
 use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Span, Work};
 
-/// The blocks of which `size_bytes` start at a multiple of an alignment: by size, of equals by address.
+/// The blocks that have `size_bytes` at a multiple of an alignment, ordered by size, then by address.
 pub(crate) struct Ascending<'a> {
     sizes: &'a Sizes,
     size_bytes: u64,
-    /// The alignment less one.
+    /// The alignment minus one.
     mask: u64,
-    /// By whose bounds children are chosen.
+    /// The class whose bounds select children.
     class: usize,
-    /// The leaf at hand is [`NO_NODE`] behind the last one.
+    /// The path to the current leaf, which is [`NO_NODE`] after the last one.
     path: LeafPath,
-    /// Keys of the leaf that are done.
+    /// Number of keys of the leaf that the walk has passed.
     passed: usize,
 }
 
 impl Sizes {
-    /// Starts a walk. Cost of the walk: O(log n) amortized to the first block, if the alignment was learned, and O(log n) for
-    /// each that follows.
+    /// Starts a walk. Cost of the walk: O(log n) amortized to the first block, if the alignment has a class, and O(log
+    /// n) for each further block.
     pub(crate) fn ascending(&self, size_bytes: u64, mask: u64, probe: &mut impl Probe) -> Ascending<'_> {
         let class = self.tree.classes.class_for(mask);
         let path = LeafPath { leaf: self.tree.root, ..LeafPath::NOWHERE };
@@ -72,8 +73,8 @@ impl Ascending<'_> {
         self.seek(0, parent.slot() + 1, probe);
     }
 
-    /// Goes to the first leaf with a bound that is large enough, below the children from `from` on of the node that `level`
-    /// is at, or behind that node.
+    /// Moves to the first leaf with a large enough bound: below the children from `from` on of the node at `level`, or
+    /// after that node.
     fn seek(&mut self, mut level: usize, mut from: usize, probe: &mut impl Probe) {
         let tree = &self.sizes.tree;
         loop {

@@ -4,10 +4,10 @@ use crate::bplus::{LeafNode, room};
 use freehold_units::Span;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
-/// Keys of a leaf.
+/// The most keys of a leaf.
 pub(super) const WIDTH: usize = 31;
 
-/// Keys in order.
+/// A leaf of keys in ascending order.
 #[derive(Clone, Debug)]
 pub(super) struct SizeLeaf {
     keys: [u128; WIDTH],
@@ -39,7 +39,7 @@ impl SizeLeaf {
         self.len += 1;
     }
 
-    /// Takes out a key that is there.
+    /// Removes a key, which must be present.
     pub(super) fn remove(&mut self, key: u128) {
         let at = self.keys().binary_search(&key).expect("K11: every block has its key");
         self.keys.copy_within(at + 1..self.len, at);
@@ -61,7 +61,7 @@ impl LeafNode for SizeLeaf {
     }
 }
 
-/// The key of a block: its size less one, so that 2^64 fits, above its address.
+/// The key of a block. High half: its size minus one, so that 2^64 fits. Low half: its address.
 pub(super) fn key(block: Span) -> u128 {
     smallest_of(block.last() - block.first()) | u128::from(block.first())
 }
@@ -77,7 +77,7 @@ pub(super) fn block(key: u128) -> Span {
     Span::new(first, first + reach).expect("K11: a key is that of a block")
 }
 
-/// Bytes of a block from its first multiple of an alignment on.
+/// The usable bytes of a block: from its first multiple of the alignment `mask + 1` on.
 pub(super) fn room_of(block: Span, mask: u64) -> u64 {
     room(block.first(), block.size_saturating(), mask)
 }

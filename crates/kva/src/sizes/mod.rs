@@ -5,10 +5,11 @@
 //!   by size      (3, 2) (3, 20) (9, 7)                      one key per block: size, then address
 //! ```
 //!
-//! Inner nodes keep bounds of what blocks have for each alignment that was asked for, as the tree of regions does.
+//! Inner nodes keep bounds of the blocks' usable sizes for each requested alignment, as the tree of regions does.
 //!
 //! Invariants: K11 every block has its key, and every key its block; K9 the bounds.
-//! Cost: O(log n) for each change. Memory: about 24 bytes a block.
+//!
+//! Cost: O(log n) for each change. Memory: about 24 bytes for each block.
 
 mod ascending;
 mod keys;
@@ -21,7 +22,7 @@ use freehold_units::pool::{NO_NODE, PoolNode};
 use freehold_units::{Broken, Span, check};
 use keys::{SizeLeaf, WIDTH, key};
 
-/// A leaf with fewer keys is joined with a neighbour, if both together have at most [`JOINED`].
+/// A leaf with fewer keys is merged with a neighbour if both together have at most [`JOINED`].
 const FEW: usize = WIDTH / 4;
 const JOINED: usize = WIDTH * 3 / 4;
 
@@ -33,7 +34,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// The keys of some blocks, and room for `spare` changes.
+    /// The keys of `blocks`, with memory reserved for `spare` changes.
     pub(crate) fn of(blocks: impl Iterator<Item = Span>, spare: usize) -> Result<Self, OutOfMemory> {
         let mut sizes = Self { tree: Tree::empty()?, len: 0 };
         for block in blocks {
@@ -44,14 +45,14 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// Makes sure that so many blocks can be cut, or come, without asking for memory.
+    /// Reserves memory for that many changes: blocks to be cut or added.
     #[inline(never)]
     pub(crate) fn reserve(&mut self, changes: usize) -> Result<(), OutOfMemory> {
-        // Cutting the middle out of a block takes one key out and puts two in.
+        // Cutting the middle out of a block removes one key and adds two.
         self.tree.reserve(changes.saturating_mul(2))
     }
 
-    /// Gives an alignment, less one, bounds of its own, if there is memory for them.
+    /// Gives the alignment `mask + 1` bounds of its own, if there is memory for them.
     pub(crate) fn learn(&mut self, mask: u64) {
         self.tree.class_made_for(mask);
     }
@@ -60,13 +61,13 @@ impl Sizes {
         self.tree.bytes()
     }
 
-    /// `taken` is no longer free, a part of `block`; a change was reserved.
+    /// Removes `taken`, a part of the free `block`. The caller has reserved a change.
     pub(crate) fn cut(&mut self, block: Span, taken: Span) {
         self.remove(block);
         block.below(taken).into_iter().chain(block.above(taken)).for_each(|rest| self.insert(rest));
     }
 
-    /// `freed` has become free, a part of `block`; a change was reserved.
+    /// Adds `freed`, which is now a part of the free `block`. The caller has reserved a change.
     #[inline(never)]
     pub(crate) fn join(&mut self, block: Span, freed: Span) {
         block.below(freed).into_iter().chain(block.above(freed)).for_each(|part| self.remove(part));
@@ -98,7 +99,7 @@ impl Sizes {
         self.tree.insert_leaf(&path, low, id);
     }
 
-    /// Takes a block out. Bounds stay, too high at worst.
+    /// Removes a block. Bounds stay, and may be too high.
     fn remove(&mut self, block: Span) {
         let path = self.tree.path_to(key(block));
         let leaf = &mut self.tree.leaves[path.leaf];
@@ -120,8 +121,9 @@ impl Sizes {
         });
     }
 
-    /// Checks that there are the keys of `blocks` and no other, in order and where separators say, and the bounds. Cost:
-    /// O(n log n).
+    /// Checks the bounds, and that the keys are exactly those of `blocks`, in order and where the separators say.
+    ///
+    /// Cost: O(n log n).
     pub(crate) fn validate(&self, blocks: impl Iterator<Item = Span>) -> Result<(), Broken> {
         let mut count = 0;
         for block in blocks {

@@ -8,7 +8,7 @@ fn block(first: u64, size: u64) -> Span {
     Span::from_size(first, size).unwrap()
 }
 
-/// All that a walk finds, by one that looks at every block.
+/// The expected result of a walk, by a scan of every block.
 fn expected(blocks: &[Span], size: u64, mask: u64) -> Vec<Span> {
     let mut found: Vec<Span> = blocks.iter().copied().filter(|&block| room_of(block, mask) >= size).collect();
     found.sort_by_key(|block| (block.size_bytes(), block.first()));
@@ -67,7 +67,7 @@ fn the_whole_space_is_a_block() {
     sizes.validate([Span::ALL].into_iter()).unwrap();
 }
 
-/// Of 100,000 blocks that are large enough and badly placed, none is looked at twice.
+/// Of 100,000 blocks that are large enough but misaligned, none is visited twice.
 #[test]
 fn misaligned_blocks_are_passed_by_their_bounds() {
     let misaligned = (0..100_000).map(|at| block(64 * at + 1, 20));

@@ -1,4 +1,4 @@
-//! Allocating: check the request, find a block, cut it, remember the region.
+//! Allocation: checks the request, finds a block, cuts it and stores the region.
 
 use super::AddressSpace;
 use super::blocks::first_fit;
@@ -8,23 +8,24 @@ use crate::{AllocError, Placement, Rejected, Request};
 use freehold_units::{Align, Probe, Span};
 
 impl<V> AddressSpace<V> {
-    /// Takes a range for `request` and keeps `value` with it. Returns the usable addresses, without guard.
+    /// Takes a range for `request` and stores `value` with it. Returns the usable addresses, without the guard.
     ///
     /// # Errors
-    /// The value comes back with the reason, see [`AllocError`]; nothing was changed. A window that leaves no choice
-    /// is a fixed place: what is in the way is named as by [`AddressSpace::alloc_at`].
+    /// Returns the value with the reason, see [`AllocError`]; nothing was changed. A window that leaves no choice is a
+    /// fixed place: the error names the region in the way, as [`AddressSpace::alloc_at`] does.
     ///
     /// # Cost
-    /// O(log n) amortized over allocations, in the worst case O(n): a search visits leaves that allocations before it cut,
-    /// each once; and the first request with an alignment above all that were asked for learns it, which visits each leaf at most
-    /// once. `NoSpace` also computes the largest free block, as [`AddressSpace::stats`] does. [`Placement::BestFit`]: see there.
+    /// O(log n) amortized over allocations; O(n) in the worst case. A search may visit, once each, leaves that earlier
+    /// allocations have cut. The first request with an alignment larger than all before visits each leaf at most once.
+    /// `NoSpace` also computes the largest free block, as [`AddressSpace::stats`] does. For [`Placement::BestFit`], see
+    /// there.
     #[doc(alias = "alloc_vmap_area")]
     pub fn alloc(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V>> {
         self.alloc_probed(request, value, &mut ())
     }
 
-    /// [`AddressSpace::alloc`] under a placement of the request's own: what is persistent from below, say, and what
-    /// comes and goes from above.
+    /// [`AddressSpace::alloc`] with a placement for this request: for example, persistent regions from below and
+    /// short-lived ones from above.
     ///
     /// # Errors
     /// As [`AddressSpace::alloc`].
@@ -73,14 +74,14 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// Where `request` would go, guard excluded, under `placement`, which need not be the space's own.
+    /// The addresses, without guard, that `request` would get under `placement`, which may differ from the space's own.
     ///
     /// # Errors
     /// As [`AddressSpace::alloc`].
     ///
     /// # Cost
-    /// As [`AddressSpace::alloc`], but O(n) each time for what no allocation asked for yet: an alignment, or
-    /// [`Placement::BestFit`].
+    /// As [`AddressSpace::alloc`], but O(n) at each call for an alignment, or [`Placement::BestFit`], that no
+    /// allocation has used yet.
     pub fn find(&self, request: &Request, placement: Placement) -> Result<Span, AllocError> {
         let checked = self.check(request)?;
         let found = match placement {
@@ -93,7 +94,8 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// Everything that can fail, with nothing changed but spare room: the entry before the place, what to take, the guard.
+    /// Performs all steps that can fail and changes nothing except reserved memory. Returns the entry before the place,
+    /// the addresses to take, and the guard.
     #[inline]
     pub(super) fn prepare(
         &mut self,
@@ -115,7 +117,7 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// Why nothing is free for a request that was checked.
+    /// The error for a checked request that found no place.
     #[cold]
     fn refusal(&self, checked: &CheckedRequest, probe: &mut impl Probe) -> AllocError {
         let &CheckedRequest { size_bytes, align, window } = checked;
@@ -126,8 +128,8 @@ impl<V> AddressSpace<V> {
         self.no_space(checked, extent, probe)
     }
 
-    /// Why nothing was found: it never can be, or what could hold it is taken. What was wanted lies at `extent`
-    /// for base 0.
+    /// The error for a failed search: the request can never fit, or the addresses that could hold it are taken.
+    /// `extent` is the span of the request at base 0.
     #[cold]
     pub(super) fn no_space(
         &self,
@@ -155,7 +157,7 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// The request as a search sees it: with its guard, aligned to a granule at least.
+    /// Checks a request: its size then includes the guard, and its alignment is at least the granule.
     #[inline]
     fn check(&self, request: &Request) -> Result<CheckedRequest, AllocError> {
         let (size_bytes, guard_bytes) = (request.size_bytes, request.guard_bytes);
@@ -174,7 +176,7 @@ impl<V> AddressSpace<V> {
         if size_bytes == 0 { Err(AllocError::ZeroSize) } else { self.check_granular(size_bytes) }
     }
 
-    /// Granules of a guard.
+    /// The guard in granules.
     #[inline]
     pub(super) fn check_guard(&self, guard_bytes: u64) -> Result<u32, AllocError> {
         self.check_granular(guard_bytes)?;
@@ -199,7 +201,7 @@ impl<V> AddressSpace<V> {
     }
 }
 
-/// What a request gets of what was taken for it: all but the guard.
+/// The usable addresses of a taken span: all except the guard.
 #[inline]
 pub(super) fn usable(taken: Span, request: &Request) -> Span {
     Span::from_size(taken.first(), request.size_bytes).expect("K4: a region lies in what was taken for it")

@@ -1,4 +1,4 @@
-//! Free blocks: finding one for a request, and what is kept of them as they are cut and joined.
+//! Free blocks: the search for a request, and the index by size as blocks are cut and merged.
 
 use super::AddressSpace;
 use crate::regions::{EntryHandle, GranuleRequest, Order, Searched, search};
@@ -8,7 +8,7 @@ use crate::{Fit, Merge, OutOfMemory};
 use freehold_units::{Probe, Span, Work};
 
 impl<V> AddressSpace<V> {
-    /// [`AddressSpace::best_fit`], after making the blocks known by size if this is the first request for it.
+    /// [`AddressSpace::best_fit`]. The first call builds the index of blocks by size.
     #[inline(never)]
     pub(super) fn prepare_best_fit(
         &mut self,
@@ -19,7 +19,7 @@ impl<V> AddressSpace<V> {
         if let Some(sizes) = &mut self.sizes {
             sizes.learn(mask);
         } else {
-            // Reserved: this request's change, and one for each pending move.
+            // Reserves one change for this request, and one for each pending move.
             let mut sizes = Sizes::of(self.regions.blocks(), 1 + self.moves.len())?;
             sizes.learn(mask);
             self.sizes = Some(sizes);
@@ -27,7 +27,7 @@ impl<V> AddressSpace<V> {
         Ok(self.best_fit(checked, probe))
     }
 
-    /// Where a request would be placed: the entry before, and what it takes. `regions` is the space's own tree.
+    /// The place for a request: the entry before it, and the addresses to take.
     pub(super) fn best_fit(
         &self,
         checked: &CheckedRequest,
@@ -38,7 +38,7 @@ impl<V> AddressSpace<V> {
         Some((entry, checked.lowest_in(block)?))
     }
 
-    /// The smallest block that has a place for a request, the lowest of equals.
+    /// The smallest block that has a place for a request; of equally small ones, the lowest.
     fn smallest_block(&self, checked: &CheckedRequest, probe: &mut impl Probe) -> Option<Span> {
         let mut by_size =
             self.sizes.as_ref().map(|sizes| sizes.ascending(checked.size_bytes, self.mask(checked), probe));
@@ -47,8 +47,8 @@ impl<V> AddressSpace<V> {
         {
             return by_size.next(probe);
         }
-        // Two walks in turn: over the blocks in the window, all of which must be seen, and by size, of which the first that has
-        // a place in the window is the one.
+        // Two walks alternate, and the first to finish decides. One visits all blocks in the window. The other visits
+        // blocks by size; its first block with a place in the window is the answer.
         let mut smallest: Option<Span> = None;
         for block in self.regions.blocks_in(checked.window) {
             probe.count(Work::NodeVisited, 1);
@@ -66,12 +66,12 @@ impl<V> AddressSpace<V> {
         smallest
     }
 
-    /// The request's alignment less one, as blocks are known by size: 0 for one that every block has.
+    /// The request's alignment minus one; 0 for an alignment that every block start has.
     fn mask(&self, checked: &CheckedRequest) -> u64 {
         checked.align.mask() & !self.granule.mask()
     }
 
-    /// `taken` is about to be cut out of the block behind `entry`; room for a block was reserved.
+    /// Updates the index by size before `taken` is cut out of the block after `entry`. The caller has reserved a block.
     #[inline]
     pub(super) fn cut(&mut self, entry: EntryHandle, taken: Span, probe: &mut impl Probe) {
         if probe.counts()
@@ -90,7 +90,7 @@ impl<V> AddressSpace<V> {
         self.sizes.iter_mut().for_each(|sizes| sizes.cut(whole, taken));
     }
 
-    /// `freed` has become free, a part of `block`; room for a block was reserved.
+    /// Updates the index by size after `freed` has become a part of the free `block`. The caller has reserved a block.
     #[inline]
     pub(super) fn join(&mut self, block: Span, freed: Span, probe: &mut impl Probe) {
         let merge = Merge::of(block.first() < freed.first(), freed.last() < block.last());
@@ -101,8 +101,8 @@ impl<V> AddressSpace<V> {
     }
 }
 
-/// The place for a request from one end of the addresses: the entry before, and what it takes. If `regions` may be changed, an
-/// alignment that is new to it gets bounds of its own.
+/// The first place for a request from one end of the addresses: the entry before it, and the addresses to take. If
+/// `regions` is borrowed exclusively, a new alignment gets bounds of its own.
 #[inline]
 pub(super) fn first_fit<V>(
     regions: impl Searched<V>,

@@ -1,4 +1,4 @@
-//! Which regions of a space are carved, and how a sub-space that comes back is known again.
+//! The marks of a space's carved regions, by which it recognizes a returning sub-space.
 //!
 //! ```text
 //!   parent      marks   | 0x4000, * | 0x9000, - |      by the start of the region
@@ -7,8 +7,8 @@
 //!   sub-space   origin           [ ]                   its identity (`identity.rs`)
 //! ```
 //!
-//! A sub-space that comes back with the identity that was noted is the one that was carved. Nothing refers from one to the
-//! other.
+//! A returning sub-space is the one that was carved if it has the identity in the mark. There are no references between
+//! the two.
 //!
 //! Invariant: K12 marks ascend, and each is the start of a region.
 
@@ -20,7 +20,7 @@ use freehold_units::{Broken, check};
 /// A carved region.
 #[derive(Debug)]
 struct Mark {
-    /// Where it starts.
+    /// The start of the region.
     first: u64,
     /// The identity of its sub-space; `None` while it awaits one.
     child: Option<Identity>,
@@ -33,7 +33,7 @@ pub(super) struct Carved {
 }
 
 impl Clone for Carved {
-    /// The sub-spaces belong to the original; the regions of the copy await theirs.
+    /// The sub-spaces belong to the original; the regions of the copy await their own.
     fn clone(&self) -> Self {
         let awaiting = |mark: &Mark| Mark { child: None, ..*mark };
         Self { marks: self.marks.iter().map(awaiting).collect() }
@@ -41,7 +41,7 @@ impl Clone for Carved {
 }
 
 impl Carved {
-    /// Makes room for one more mark.
+    /// Reserves memory for one more mark.
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         self.marks.try_reserve(1).map_err(|_| OutOfMemory)
     }
@@ -61,7 +61,7 @@ impl Carved {
         self.marks.get(self.place(first).ok()?)?.child
     }
 
-    /// Marks the region that starts at `first` as that sub-space's; [`Carved::reserve`] came before.
+    /// Marks the region that starts at `first` as carved into `child`. Call [`Carved::reserve`] before it.
     pub(super) fn set(&mut self, first: u64, child: Option<Identity>) {
         match self.place(first) {
             Ok(at) => self.marks[at].child = child,
@@ -69,23 +69,23 @@ impl Carved {
         }
     }
 
-    /// Takes the mark away. Returns whether there was one.
+    /// Removes the mark. Returns whether there was one.
     pub(super) fn remove(&mut self, first: u64) -> bool {
         let place = self.place(first);
         place.map(|at| self.marks.remove(at)).is_ok()
     }
 
-    /// Whether the same regions are carved, of whichever sub-spaces.
+    /// Whether the same regions are carved, whatever their sub-spaces.
     pub(super) fn same(&self, other: &Self) -> bool {
         self.marks.iter().map(|mark| mark.first).eq(other.marks.iter().map(|mark| mark.first))
     }
 
-    /// Bytes held, spare room included.
+    /// Bytes of memory held, including spare capacity.
     pub(super) fn bytes(&self) -> usize {
         self.marks.capacity() * size_of::<Mark>()
     }
 
-    /// Checks K12, given what tells whether a region starts at an address.
+    /// Checks K12. `starts` returns whether a region starts at an address.
     pub(super) fn validate(&self, starts: impl Fn(u64) -> bool) -> Result<(), Broken> {
         let mut previous = None;
         for mark in &self.marks {

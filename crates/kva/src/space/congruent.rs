@@ -1,13 +1,12 @@
-//! Congruent areas: one base for several areas at fixed distances, as per-CPU chunks need them.
+//! Congruent areas: one base for several areas at fixed offsets, as per-CPU chunks need them.
 //!
 //! ```text
 //!   base        +off 0         +off 1                    +off 2
 //!    |.............|###|.........|######|..................|##|......   all free, base as high as can be
 //! ```
 //!
-//! The base starts at the top and is pulled down by whichever area is in the way, to the highest place where
-//! that area alone would fit, until a whole round of areas has nothing to say against it. It never passes over
-//! a base that would do, so the answer is the highest one.
+//! The base starts at the top. Each area that does not fit lowers it to the highest base at which that area alone fits.
+//! The search ends when all areas in a row fit. It never skips a valid base, so the result is the highest one.
 
 use super::AddressSpace;
 use crate::request::CheckedRequest;
@@ -16,17 +15,16 @@ use alloc::vec::Vec;
 use freehold_units::{Align, Probe, Span};
 
 impl<V> AddressSpace<V> {
-    /// Takes every area at one common base, a multiple of `align`, the highest for which all areas are free and
-    /// inside `window`. An area is given as its span for base 0. Each becomes a region of its own. Returns the
-    /// base.
+    /// Takes all areas at one common base: the highest multiple of `align` for which all areas are free and inside
+    /// `window`. An area is given as its span for base 0. Each becomes a region of its own. Returns the base.
     ///
     /// # Errors
-    /// The areas and values come back with the reason, see [`AllocError`]; nothing was changed.
+    /// Returns the areas and values with the reason, see [`AllocError`]; nothing was changed.
     ///
     /// # Cost
-    /// O(areas · log n) for each free block that the base is pulled past: one that is long enough for an area and does
-    /// not have it where `align` wants it. And O(areas²) to see that no two areas
-    /// overlap. Every area reserves a leaf of the tree of regions.
+    /// O(areas · log n) for each free block that the base passes: one that is long enough for an area but does not hold
+    /// it at a multiple of `align`. Also O(areas²) to check that no two areas overlap. Every area reserves a leaf of
+    /// the tree of regions.
     #[doc(alias = "pcpu_get_vm_areas")]
     pub fn alloc_congruent(
         &mut self,
@@ -117,7 +115,7 @@ impl<V> AddressSpace<V> {
         Some(base)
     }
 
-    /// The highest base at or below `base` for which `area` is free and does not pass the window's end.
+    /// The highest base at or below `base` for which `area` is free and does not extend past the window's end.
     fn highest_base_for(&self, area: Span, base: u64, align: Align, window: Span) -> Option<u64> {
         let mut base = base.min(align.down(window.last().checked_sub(area.last())?));
         let highest = |last| self.regions.block_at_or_below(last, area.size_saturating());

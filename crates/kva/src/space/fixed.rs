@@ -1,4 +1,4 @@
-//! Regions at a fixed place: taking one, and making one longer or shorter where it is.
+//! Regions at a fixed place: allocation at given addresses, and resizing in place.
 
 use super::AddressSpace;
 use crate::regions::{EntryHandle, RegionAttrs, RegionEntry};
@@ -9,9 +9,9 @@ impl<V> AddressSpace<V> {
     /// Takes exactly `span`.
     ///
     /// # Errors
-    /// The value comes back: [`AllocError::Occupied`] names the region in the way, be it by its guard;
-    /// [`AllocError::PlaceOutside`] says that the span is not all in the space, [`AllocError::PlaceNotGranular`]
-    /// that it is not made of granules; nothing was changed.
+    /// Returns the value. [`AllocError::Occupied`] names the region that is in the way, itself or by its guard.
+    /// [`AllocError::PlaceOutside`]: the span is not entirely in the space. [`AllocError::PlaceNotGranular`]: it does
+    /// not consist of whole granules. Nothing was changed.
     ///
     /// # Cost
     /// O(log n).
@@ -48,18 +48,18 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// What a region keeps that was given its place: no guard, and no alignment but the granule.
+    /// The attributes of a region at a fixed place: no guard, and the granule as its alignment.
     pub(super) fn unaligned(&self) -> RegionAttrs {
         RegionAttrs::new(0, self.granule)
     }
 
-    /// Makes the region that starts at `first` `size_bytes` long, where it is, its guard kept behind it. Returns
-    /// its addresses.
+    /// Resizes the region that starts at `first` in place to `size_bytes`. Its guard moves with its end. Returns its
+    /// addresses.
     ///
     /// # Errors
-    /// [`ResizeError::Address`] if no region starts there, or a carved one does; [`ResizeError::Size`] with
-    /// [`AllocError::Occupied`] or [`AllocError::PlaceOutside`] for what it would grow into, or why the size is
-    /// none; nothing was changed.
+    /// [`ResizeError::Address`] if no region starts at `first`, or a carved one does. [`ResizeError::Size`] with
+    /// [`AllocError::Occupied`] or [`AllocError::PlaceOutside`] if the region cannot grow, or with the error of an
+    /// invalid size. Nothing was changed.
     ///
     /// # Cost
     /// O(log n).
@@ -89,7 +89,7 @@ impl<V> AddressSpace<V> {
         Ok(span)
     }
 
-    /// The free block that covers `span`, or what is in the way; room for one more region and block.
+    /// Finds the entry before the free block that covers `span`, or the obstacle. Reserves one region and one block.
     pub(super) fn prepare_at(&mut self, span: Span) -> Result<EntryHandle, AllocError> {
         if !self.made_of_granules(span) {
             return Err(AllocError::PlaceNotGranular { place: span, granule: self.granule });
@@ -98,7 +98,7 @@ impl<V> AddressSpace<V> {
         self.block_over(span).ok_or_else(|| self.in_the_way(span))
     }
 
-    /// Why `span` is not free.
+    /// The error for a `span` that is not free.
     #[cold]
     pub(super) fn in_the_way(&self, span: Span) -> AllocError {
         match self.regions.region_over(span) {
@@ -107,7 +107,7 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// Where the region of an entry lies, without guard; of a hold, where one goes.
+    /// The addresses of an entry's region, without guard; for a hold, those of the region's new place.
     pub(super) fn place_shown(&self, entry: &RegionEntry<'_, V>) -> Span {
         let mover = self.moves.region_of(entry).and_then(|first| self.regions.region(first));
         mover.and_then(|(_, mover)| self.moves.place_of(mover.span)).unwrap_or(entry.span)

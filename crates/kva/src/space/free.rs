@@ -1,4 +1,4 @@
-//! Freeing by address.
+//! Frees regions by address.
 
 use super::AddressSpace;
 use crate::FreeError;
@@ -6,12 +6,13 @@ use crate::regions::Removed;
 use freehold_units::{Probe, Span};
 
 impl<V> AddressSpace<V> {
-    /// Frees the region that starts at `first`, its guard with it. Returns its usable addresses and the value.
+    /// Frees the region that starts at `first`, with its guard. Returns its usable addresses and the value.
     ///
     /// # Errors
-    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`], [`FreeError::Carved`] for a
-    /// region that [`AddressSpace::take_back`] alone may free, [`FreeError::Moving`] for one with a pending move, or
-    /// [`FreeError::OutOfMemory`], but never before a request asked for [best fit](crate::Placement::BestFit); nothing was changed.
+    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`]; [`FreeError::Carved`] for a region
+    /// that only [`AddressSpace::take_back`] may free; [`FreeError::Moving`] for a region with a pending move.
+    /// [`FreeError::OutOfMemory`] is possible only after a request for [best fit](crate::Placement::BestFit). Nothing
+    /// was changed.
     ///
     /// # Cost
     /// O(log n).
@@ -32,7 +33,7 @@ impl<V> AddressSpace<V> {
         self.free_region(first, probe)
     }
 
-    /// Frees a region that may be carved.
+    /// Frees a region, which may be carved.
     #[inline]
     pub(super) fn free_region(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
         self.reserve_blocks(1)?;
@@ -40,7 +41,7 @@ impl<V> AddressSpace<V> {
         Ok((removed.span, removed.value.expect("K16: a hold is freed by its move alone")))
     }
 
-    /// Frees a region or a hold; a block was reserved.
+    /// Frees a region or a hold. The caller has reserved a block.
     #[inline]
     pub(super) fn free_entry(&mut self, first: u64, probe: &mut impl Probe) -> Option<Removed<V>> {
         let removed = self.regions.remove(first, probe)?;
@@ -49,13 +50,13 @@ impl<V> AddressSpace<V> {
         Some(removed)
     }
 
-    /// Refuses the start of a carved region, of one that is moving, and of a hold.
+    /// Refuses the start of a carved region, of a moving region, and of a hold.
     #[inline]
     pub(super) fn check_whole(&self, first: u64) -> Result<(), FreeError> {
         if self.carved.holds(first) || self.moves.involve(first) { Err(self.why_not(first)) } else { Ok(()) }
     }
 
-    /// Why the region that starts at `address` cannot be freed, if one does, or why none does.
+    /// The reason why the region that starts at `address` cannot be freed, or why no region starts there.
     #[cold]
     pub(super) fn why_not(&self, address: u64) -> FreeError {
         if let Some((_, entry)) = self.regions.region_at(address) {

@@ -1,4 +1,4 @@
-//! What tells a space from every other that the process has or had.
+//! A number that is unique among all spaces that the process has or had.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,9 +8,9 @@ pub(super) struct Identity(u64);
 
 impl Identity {
     pub(super) fn new() -> Self {
-        // The one thing that spaces share. No answer depends on it, but whether a token or a sub-space is the space's own.
+        // The only state that spaces share. It only decides whether a token or a sub-space belongs to a space.
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        // Relaxed: numbers need only differ.
+        // Relaxed: the numbers only have to differ.
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }

@@ -1,4 +1,4 @@
-//! Making a space out of the spans it may hand out.
+//! Creates a space from the spans it may hand out, and changes them.
 
 use super::AddressSpace;
 use super::carved::Carved;
@@ -13,7 +13,7 @@ impl<V> AddressSpace<V> {
     /// Cost: constant.
     ///
     /// # Errors
-    /// [`LayoutError::NotGranular`] unless `span` is made of granules; [`LayoutError::OutOfMemory`].
+    /// [`LayoutError::NotGranular`] unless `span` consists of whole granules; [`LayoutError::OutOfMemory`].
     ///
     /// ```
     /// use freehold_kva::{AddressSpace, Placement};
@@ -41,7 +41,7 @@ impl<V> AddressSpace<V> {
         Ok(space)
     }
 
-    /// A space with no address yet.
+    /// A space without addresses.
     pub(super) fn bare(hull: Span, granule: Align, placement: Placement) -> Result<Self, OutOfMemory> {
         Ok(Self {
             regions: RegionTree::empty(granule)?,
@@ -57,7 +57,7 @@ impl<V> AddressSpace<V> {
         })
     }
 
-    /// Gives the space more addresses to hand out.
+    /// Adds addresses to the space.
     ///
     /// Cost: O(log n).
     ///
@@ -86,8 +86,8 @@ impl<V> AddressSpace<V> {
         Ok(())
     }
 
-    /// Takes addresses away that are free, the inverse of [`AddressSpace::add`]: memory that is unplugged, a window that
-    /// a bridge gives up.
+    /// Removes free addresses from the space, the inverse of [`AddressSpace::add`]: memory that is unplugged, or a
+    /// window that a bridge releases.
     ///
     /// # Errors
     /// [`LayoutError::NotGranular`]; [`LayoutError::Occupied`] with the highest region in the way;
@@ -125,7 +125,7 @@ impl<V> AddressSpace<V> {
         Ok(())
     }
 
-    /// What any change of the layout must be.
+    /// Checks the conditions for any change of the layout.
     fn check_layout(&self, span: Span) -> Result<(), LayoutError> {
         if !self.made_of_granules(span) {
             return Err(LayoutError::NotGranular { span, granule: self.granule });
@@ -136,8 +136,8 @@ impl<V> AddressSpace<V> {
         Ok(())
     }
 
-    /// Makes `span` free, which overlaps no region; a region was reserved. A free block that it overlaps is the error,
-    /// and nothing was changed.
+    /// Makes `span`, which overlaps no region, free. The caller has reserved a region. If it overlaps a free block,
+    /// that block is the error and nothing was changed.
     pub(super) fn release_new(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
         let block = self.regions.add_span(span)?;
         self.join(block, span, probe);

@@ -1,4 +1,4 @@
-//! A space of addresses with one owner: what is free, what is taken and by whom.
+//! An address space with one owner: its free blocks, and its regions with their values.
 
 mod alloc;
 mod blocks;
@@ -33,38 +33,41 @@ pub use moves::PendingMove;
 pub(crate) use moves::beyond;
 pub use region::{IntoRegions, Region, Regions, Stats};
 
-/// Hands out ranges of a space and knows which region any address belongs to.
+/// Hands out ranges of a space and finds the region of any address.
 ///
-/// `V` is what the caller keeps with each region: its device, its owner.
+/// `V` is the value that the caller stores with each region: its device, its owner.
 ///
 /// # Invariants
-/// K4: a byte of the layout is in exactly one free block, region or guard. K5: the byte counts say so.
-/// K6: every block and region is made of whole granules. K12, K13: a region stays as it is while a sub-space hands
-/// out its addresses. K16: a region that is moving keeps both its places until the move ends.
+/// - K4: a byte of the layout is in exactly one free block, region or guard.
+/// - K5: the byte counts equal the sums over blocks, regions and guards.
+/// - K6: every block and region consists of whole granules.
+/// - K12, K13: a region does not change while a sub-space hands out its addresses.
+/// - K16: a region that is moving keeps both its places until the move ends.
 ///
 /// # Copies
-/// A clone has regions, values and free blocks of its own. Sub-spaces are not cloned with it: its carved regions
-/// await theirs, which [`adopt`](Self::adopt) gives them. Its regions that are moving have moves of its own, whose
-/// tokens [`pending_moves`](Self::pending_moves) gives out.
+/// A clone has its own regions, values and free blocks. Sub-spaces are not cloned: the clone's carved regions await
+/// theirs, which [`adopt`](Self::adopt) sets. Pending moves are cloned, and [`pending_moves`](Self::pending_moves)
+/// returns the clone's own tokens.
 ///
 /// # Cost
-/// Every operation is O(log n) in the number of regions, but for what a placement says of alignments.
+/// Every operation is O(log n) in the number of regions, except where a [`Placement`] or [`alloc`](Self::alloc) says
+/// otherwise.
 ///
 /// # Values
-/// Values move within the index as regions come and go: put wide ones into a `Box` or an `Arc`. A value whose
-/// `Drop` panics is gone and the space is as it should be; a `Clone` that panics leaves the original untouched.
+/// Values move within the index as regions come and go: put large ones into a `Box` or an `Arc`. If a value's `Drop`
+/// panics, the value is gone and the space stays consistent. A `Clone` that panics leaves the original unchanged.
 pub struct AddressSpace<V> {
-    /// What is taken, by address, and what is free between.
+    /// The regions by address, and the gaps between them.
     regions: RegionTree<V>,
-    /// The free blocks by size, once a request asked for best fit.
+    /// The free blocks by size, from the first request for best fit on.
     sizes: Option<Sizes>,
     /// The regions that sub-spaces hand out.
     carved: Carved,
-    /// What makes a sub-space known to its parent; none in a space that was not carved.
+    /// The identity by which its parent recognizes a sub-space; `None` in a space without a parent.
     origin: Option<Identity>,
-    /// The regions that are moving, and where to.
+    /// The pending moves.
     moves: Moves,
-    /// From the lowest to the highest address of the layout; what lies between may have holes.
+    /// From the lowest to the highest address of the layout, including holes.
     hull: Span,
     granule: Align,
     placement: Placement,
@@ -74,32 +77,32 @@ pub struct AddressSpace<V> {
 }
 
 impl<V> AddressSpace<V> {
-    /// From the lowest to the highest address that was given to the space. Cost: constant.
+    /// From the lowest to the highest address of the space, including holes. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.hull
     }
 
-    /// What every size and address is a multiple of. Cost: constant.
+    /// The unit: every size and address is a multiple of it. Cost: constant.
     #[must_use]
     pub fn granule(&self) -> Align {
         self.granule
     }
 
-    /// How addresses are chosen. Cost: constant.
+    /// The placement policy. Cost: constant.
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.placement
     }
 
-    /// Makes sure that so many regions can be added without asking for memory, and all pending moves end (K16).
+    /// Reserves memory for `regions` more regions, and for the end of all pending moves (K16).
     #[inline]
     fn reserve(&mut self, regions: usize) -> Result<(), OutOfMemory> {
         self.regions.reserve(regions + self.moves.len())?;
         self.reserve_blocks(regions)
     }
 
-    /// Makes sure that so many free blocks can be added, and all pending moves end.
+    /// Reserves memory for that many more free blocks, and for the end of all pending moves.
     #[inline]
     fn reserve_blocks(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
         match &mut self.sizes {
@@ -108,7 +111,8 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// Takes `taken` out of the free block behind an entry, which covers it, for a region, or without value a hold; a region was reserved.
+    /// Cuts `taken` out of the free block after an entry, which covers it, for a region, or for a hold if there is no
+    /// value. The caller has reserved a region.
     #[inline]
     fn occupy(
         &mut self,
@@ -123,7 +127,7 @@ impl<V> AddressSpace<V> {
         self.free_bytes -= taken.size_bytes();
     }
 
-    /// The entry that the free block lies behind which covers `span`.
+    /// The entry before the free block that covers `span`.
     fn block_over(&self, span: Span) -> Option<EntryHandle> {
         self.regions.block_over(span).map(|(entry, _)| entry)
     }
@@ -134,7 +138,7 @@ impl<V> AddressSpace<V> {
         self.regions.len() - self.moves.len()
     }
 
-    /// Whether nothing is allocated. Cost: constant.
+    /// Whether the space has no regions. Cost: constant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -155,7 +159,7 @@ impl<V: Clone> Clone for AddressSpace<V> {
 }
 
 /// Spaces are equal if they have the same addresses and granule, and regions at the same places with equal values,
-/// guards, alignments, sub-spaces and pending moves. How addresses are chosen does not count.
+/// guards, alignments, sub-spaces and pending moves. The placement policy is not compared.
 impl<V: PartialEq> PartialEq for AddressSpace<V> {
     fn eq(&self, other: &Self) -> bool {
         self.granule == other.granule

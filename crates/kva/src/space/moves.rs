@@ -1,4 +1,4 @@
-//! Moving a region in two steps: both places are held from the first to the second.
+//! Moves a region in two steps. Both places are held from the first step to the second.
 //!
 //! ```text
 //!            before    |####|.............|            region at 0x1000
@@ -6,17 +6,17 @@
 //!   commit   after     |..........|####|..|            or `cancel`: as before
 //! ```
 //!
-//! A device that moves is still reached at its old place until its doorbells are registered anew. So the old place must
-//! not be handed out while that goes on, and the new one must not be lost. The places may overlap: the hold is what the
-//! new one has beyond the old.
+//! A device that moves is still reached at its old place until its doorbells are registered again. So the old place
+//! must not be handed out meanwhile, and the new one must not be lost. The places may overlap: the hold is the part of
+//! the new place outside the old one.
 //!
-//! The second step cannot fail: `begin_move` reserves the nodes that `commit_move` needs, and every later operation reserves
-//! them again on top of its own (`AddressSpace::reserve`). For each move that is a leaf, and an inner node for each level and one more. Should
-//! the tree become a level higher meanwhile, its new root has room for 62 more children before it is split, and each split
-//! below it has its node.
+//! The second step cannot fail: `begin_move` reserves the nodes that `commit_move` needs, and every later operation
+//! reserves them again on top of its own (`AddressSpace::reserve`). For each move these are a leaf, an inner node for
+//! each level, and one more inner node. If the tree becomes a level higher meanwhile, its new root can take 62 more
+//! children before it is split, and each split below it has its node.
 //!
-//! Invariant: K16 every hold is what the new place of one pending move has beyond the old; the region that moves has no
-//! other move and no sub-space.
+//! Invariant: K16 every hold is the part of the new place of one pending move outside its old place; the region that
+//! moves has no other move and no sub-space.
 
 use super::AddressSpace;
 use super::identity::Identity;
@@ -26,26 +26,26 @@ use alloc::vec::Vec;
 use core::iter::FusedIterator;
 use freehold_units::{Broken, Span, check};
 
-/// The token of a move that was begun. It names its space and the move, so that one used twice, or on another space, is
-/// an error. A lost one is found again by [`AddressSpace::pending_moves`].
+/// The token of a pending move. It identifies its space and the move, so using it twice or on another space is an
+/// error. [`AddressSpace::pending_moves`] returns a lost token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "the move stays pending until it is committed or cancelled"]
 pub struct PendingMove {
     space: Identity,
-    /// No other move of the space has it.
+    /// Unique among the moves of the space.
     number: u64,
     from: u64,
     to: u64,
 }
 
 impl PendingMove {
-    /// Where the region starts until the move is committed. Cost: constant.
+    /// The region's start until the move is committed. Cost: constant.
     #[must_use]
     pub fn first(self) -> u64 {
         self.from
     }
 
-    /// Where it starts from then on. Cost: constant.
+    /// The region's start after the commit. Cost: constant.
     #[must_use]
     pub fn to(self) -> u64 {
         self.to
@@ -64,13 +64,13 @@ struct Move {
 /// The pending moves of a space. Cost: O(log pending) to look, O(pending) to change.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    /// That of the space, once it has begun a move.
+    /// The identity of the space, from its first move on.
     identity: Option<Identity>,
-    /// By the start of the region.
+    /// The moves, sorted by the start of the region.
     list: Vec<Move>,
-    /// The start of each hold and of its region, by the former.
+    /// The start of each hold and of its region, sorted by the hold.
     holds: Vec<(u64, u64)>,
-    /// How many were begun.
+    /// Number of moves that were ever begun.
     begun: u64,
 }
 
@@ -87,13 +87,13 @@ impl Moves {
         self.list.len()
     }
 
-    /// Makes room for one more.
+    /// Reserves memory for one more move.
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         self.holds.try_reserve(1)?;
         Ok(self.list.try_reserve(1)?)
     }
 
-    /// Adds a move; [`Moves::reserve`] comes before, and [`Moves::sort`] after it.
+    /// Adds a move. Call [`Moves::reserve`] before it and [`Moves::sort`] after it.
     fn push(&mut self, from: u64, to: u64, hold: u64) {
         self.identity.get_or_insert_with(Identity::new);
         self.begun += 1;
@@ -106,7 +106,7 @@ impl Moves {
         self.holds.sort_unstable();
     }
 
-    /// Takes away a move that has ended.
+    /// Removes a move that has ended.
     fn remove(&mut self, position: usize) -> Move {
         let ended = self.list.remove(position);
         let hold = self.holds.binary_search(&(ended.hold, ended.from)).expect("K16: a move has a hold");
@@ -134,7 +134,7 @@ impl Moves {
         Some(&self.list[self.list.binary_search_by_key(&first, |known| known.from).ok()?])
     }
 
-    /// Where the region starts that goes to the hold at `hold`.
+    /// The start of the region that moves to the hold at `hold`.
     fn of_hold(&self, hold: u64) -> Option<u64> {
         Some(self.holds[self.holds.binary_search_by_key(&hold, |&(hold, _)| hold).ok()?].1)
     }
@@ -145,7 +145,7 @@ impl Moves {
         !self.list.is_empty() && (self.of_region(first).is_some() || self.of_hold(first).is_some())
     }
 
-    /// Where a region goes, if it is moving. Both without guard.
+    /// The new place of a region, if it is moving. Both without guard.
     #[inline]
     pub(super) fn place_of(&self, region: Span) -> Option<Span> {
         if self.list.is_empty() {
@@ -155,37 +155,37 @@ impl Moves {
         Some(Span::new(to, to + (region.last() - region.first())).expect("K16: a new place was checked"))
     }
 
-    /// Where the region starts that goes to the hold at `hold`, and where it will start.
+    /// The old and the new start of the region that moves to the hold at `hold`.
     pub(super) fn ends_of(&self, hold: u64) -> (u64, u64) {
         let from = self.of_hold(hold).expect("K16: a hold is a region's");
         (from, self.of_region(from).expect("K16: a hold is a region's").to)
     }
 
-    /// The start of the region that goes to a hold.
+    /// The start of the region that moves to a hold.
     #[inline]
     pub(super) fn region_of<V>(&self, entry: &RegionEntry<'_, V>) -> Option<u64> {
         let hold = entry.value.is_none().then(|| entry.taken.first())?;
         Some(self.ends_of(hold).0)
     }
 
-    /// Whether the same moves are pending, whichever began first.
+    /// Whether the same moves are pending, in any order of beginning.
     pub(super) fn same(&self, other: &Self) -> bool {
         let places = |known: &Move| (known.from, known.to);
         self.list.iter().map(places).eq(other.list.iter().map(places))
     }
 
-    /// Bytes held, spare room included.
+    /// Bytes of memory held, including spare capacity.
     pub(super) fn bytes(&self) -> usize {
         self.list.capacity() * size_of::<Move>() + self.holds.capacity() * size_of::<(u64, u64)>()
     }
 }
 
-/// A region that may move.
+/// A region that is allowed to move.
 #[derive(Clone, Copy)]
 pub(super) struct Mover {
-    /// Its addresses.
+    /// The region's addresses, without guard.
     pub(super) span: Span,
-    /// These and the guard's.
+    /// The region's addresses and its guard.
     pub(super) taken: Span,
     pub(super) terms: RegionAttrs,
 }
@@ -195,7 +195,7 @@ impl Mover {
         Self { span: entry.span, taken: entry.taken, terms: entry.terms }
     }
 
-    /// What the region would take with its guard if it started at `first`: a multiple of its alignment.
+    /// The addresses of the region and its guard if it started at `first`, which must be a multiple of its alignment.
     pub(super) fn place(&self, first: u64) -> Result<Span, MoveError> {
         let last = first.checked_add(self.taken.last() - self.taken.first());
         let place = last.and_then(|last| Span::new(first, last)).ok_or(MoveError::PastTheEnd { first })?;
@@ -204,7 +204,7 @@ impl Mover {
     }
 }
 
-/// What `place` has beyond `old`, which is as long.
+/// The part of `place` outside `old`, which has the same length.
 pub(crate) fn beyond(place: Span, old: Span) -> Option<Span> {
     if !place.overlaps(old) {
         return Some(place);
@@ -213,18 +213,19 @@ pub(crate) fn beyond(place: Span, old: Span) -> Option<Span> {
 }
 
 impl<V> AddressSpace<V> {
-    /// Takes the place at `to` for the region that starts at `first`, with its guard, and keeps the old one. The places may
-    /// overlap. Until the move is [committed](Self::commit_move) or [cancelled](Self::cancel_move) both places answer
-    /// [`region_at`](Self::region_at) with the region, which cannot be freed, resized or moved otherwise.
+    /// Takes the place at `to` for the region that starts at `first`, with its guard, and keeps the old one. The places
+    /// may overlap. Until the move is [committed](Self::commit_move) or [cancelled](Self::cancel_move),
+    /// [`region_at`](Self::region_at) finds the region at both places. Meanwhile it cannot be freed, resized or moved
+    /// otherwise.
     ///
     /// # Errors
     /// [`MoveError::Address`] if no region starts at `first`, or it is carved or moving; [`MoveError::Misaligned`],
-    /// [`MoveError::SamePlace`], [`MoveError::PastTheEnd`], or [`MoveError::Place`] with what is in the way of the part of the
-    /// place that the region does not have yet; nothing was changed.
+    /// [`MoveError::SamePlace`], [`MoveError::PastTheEnd`]; [`MoveError::Place`] with the obstacle in the part of the
+    /// place that the region does not have yet. Nothing was changed.
     ///
     /// # Cost
-    /// O(log n), and O(pending moves). A leaf of the tree of regions and an inner node for each level are set aside until the
-    /// move ends.
+    /// O(log n), and O(pending moves). A leaf of the tree of regions and an inner node for each level stay reserved
+    /// until the move ends.
     ///
     /// ```
     /// use freehold_kva::{AddressSpace, Placement, Request};
@@ -252,7 +253,7 @@ impl<V> AddressSpace<V> {
         let place = mover.place(to)?;
         let hold = beyond(place, mover.taken).ok_or(MoveError::SamePlace { region: mover.span })?;
         self.moves.reserve()?;
-        // The hold, and what the region needs at the end.
+        // One for the hold, one for the region at the commit.
         self.reserve(2)?;
         let block = self.block_over(hold).ok_or_else(|| self.in_the_way(hold))?;
         self.occupy(block, hold, self.unaligned(), None, &mut ());
@@ -262,14 +263,15 @@ impl<V> AddressSpace<V> {
         Ok(self.moves.token(begun))
     }
 
-    /// Ends a move at the new place; the old one becomes free. Returns the region's new addresses.
+    /// Commits a move: the region is at the new place, and the old one becomes free. Returns the region's new
+    /// addresses.
     ///
     /// # Errors
-    /// [`MoveError::Ended`] if the move was committed or cancelled before, [`MoveError::Foreign`] if it is another
-    /// space's. Nothing was changed.
+    /// [`MoveError::Ended`] if the move was committed or cancelled before, [`MoveError::Foreign`] if it belongs to
+    /// another space. Nothing was changed.
     ///
     /// # Cost
-    /// O(log n), and O(pending moves). Its memory was set aside by [`begin_move`](Self::begin_move).
+    /// O(log n), and O(pending moves). [`begin_move`](Self::begin_move) reserved the memory.
     pub fn commit_move(&mut self, token: PendingMove) -> Result<Span, MoveError> {
         let position = self.moves.position(token)?;
         let Move { from, to, hold, .. } = self.moves.remove(position);
@@ -288,7 +290,7 @@ impl<V> AddressSpace<V> {
         Ok(Span::from_size(to, size_bytes).expect("K16: the new place was checked"))
     }
 
-    /// Ends a move at the old place; the new one becomes free.
+    /// Cancels a move: the region stays at the old place, and the new one becomes free.
     ///
     /// # Errors
     /// As [`AddressSpace::commit_move`].
@@ -302,15 +304,15 @@ impl<V> AddressSpace<V> {
         Ok(())
     }
 
-    /// The tokens of all moves that were begun and did not end. So a lost one is found again by the start of its
-    /// region, above all after [`restore`](Self::restore) and in a clone.
+    /// The tokens of all pending moves. A lost token is found by the start of its region, above all after
+    /// [`restore`](Self::restore) and in a clone.
     ///
     /// Cost: constant for each.
     pub fn pending_moves(&self) -> impl FusedIterator<Item = PendingMove> {
         self.moves.list.iter().map(|known| self.moves.token(known))
     }
 
-    /// The region that starts at `first`, if it may move.
+    /// The region that starts at `first`, if it is allowed to move.
     pub(super) fn mover(&self, first: u64) -> Result<Mover, MoveError> {
         self.check_whole(first)?;
         let Some((_, entry)) = self.regions.region(first) else {
@@ -319,7 +321,8 @@ impl<V> AddressSpace<V> {
         Ok(Mover::of(&entry))
     }
 
-    /// Adds the moves of a snapshot, each `(from, to, hold)`, whose holds are there. The error is where one cannot be.
+    /// Adds the moves of a snapshot, each `(from, to, hold)`; the holds exist already. Returns the address of an
+    /// invalid move.
     pub(super) fn restore_moves(&mut self, moves: &[(u64, u64, u64)]) -> Result<Option<u64>, OutOfMemory> {
         for &(from, to, hold) in moves {
             self.moves.reserve()?;
@@ -333,7 +336,7 @@ impl<V> AddressSpace<V> {
         Ok(None)
     }
 
-    /// Checks K16, but for the number of holds. Cost: O(pending moves · log n).
+    /// Checks K16, except for the number of holds. Cost: O(pending moves · log n).
     pub(super) fn check_moves(&self) -> Result<(), Broken> {
         for two in self.moves.list.windows(2) {
             check(two[0].from < two[1].from, "K16", "a region has one move", two[1].from)?;

@@ -1,11 +1,12 @@
-//! Several regions change places at once, all or none.
+//! Moves several regions at once: all or none.
 //!
 //! ```text
 //!   before   |##A##|..|##B##|.......|##C##|       A to where B is, B to where A is, C next to it
 //!   after    |##B##|..|##A##|##C##|.......|
 //! ```
 //!
-//! Each new place must be free, or left by one of them. Then all are taken out, and put where they go.
+//! Each new place must be free or vacated by one of the moves. Then all regions are removed and inserted at their new
+//! places.
 
 use super::AddressSpace;
 use super::moves::Mover;
@@ -13,18 +14,18 @@ use crate::{AllocError, MoveError, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::Span;
 
-/// A region on its way.
+/// A region that is being moved.
 struct Travel<V> {
     mover: Mover,
     /// The new place, guard included.
     place: Span,
-    /// While it is out of the space.
+    /// The value, while the region is out of the space.
     value: Option<V>,
 }
 
 impl<V> AddressSpace<V> {
-    /// Moves regions, each given by its start, to new places, all at once: two may swap, one may go where another was, and
-    /// one may stay. Size, alignment, guard and value are kept.
+    /// Moves regions, each given by its start, to new places, all at once. Two may swap places, one may take another's
+    /// place, and one may stay. Size, alignment, guard and value are kept.
     ///
     /// # Errors
     /// [`MoveError`]; no region has moved.
@@ -60,7 +61,7 @@ impl<V> AddressSpace<V> {
         Ok(())
     }
 
-    /// The moves, if each could be made by itself and no two contradict each other.
+    /// The moves, after checking that each is valid by itself and that no two conflict.
     fn travels(&self, moves: &[(u64, Span)]) -> Result<Vec<Travel<V>>, MoveError> {
         let mut travels = Vec::new();
         travels.try_reserve_exact(moves.len()).map_err(OutOfMemory::from)?;
@@ -83,9 +84,9 @@ impl<V> AddressSpace<V> {
         Ok(travels)
     }
 
-    /// Refuses a place of which an address is neither free nor left by one of `travels`, which ascend.
+    /// Refuses a place that has an address which is neither free nor vacated by one of `travels`, which ascend.
     fn check_vacated(&self, place: Span, travels: &[Travel<V>]) -> Result<(), AllocError> {
-        // From the top down: the highest in the way is named.
+        // From the top down, so that the error names the highest obstacle.
         let mut at = place.last();
         loop {
             let part = match self.regions.region_at(at) {

@@ -1,4 +1,4 @@
-//! Looking at a space: the region at an address, all regions, the figures.
+//! Queries of a space: the region at an address, all regions, and the figures.
 
 use super::AddressSpace;
 use super::carved::Carved;
@@ -21,13 +21,13 @@ pub struct Region<'a, V> {
 }
 
 impl<'a, V> Region<'a, V> {
-    /// The usable addresses; of a region that is moving, at the old place. Cost: constant.
+    /// The usable addresses; for a region that is moving, those at the old place. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// The addresses after them that are kept unused, if there are any. Cost: constant.
+    /// The guard: the unused addresses after the region, if it has any. Cost: constant.
     #[must_use]
     pub fn guard(&self) -> Option<Span> {
         self.guard
@@ -39,7 +39,7 @@ impl<'a, V> Region<'a, V> {
         self.moving_to
     }
 
-    /// What the caller stored. Cost: constant.
+    /// The value that the caller stored. Cost: constant.
     #[must_use]
     pub fn value(&self) -> &'a V {
         self.value
@@ -58,7 +58,7 @@ impl<'a, V> Region<'a, V> {
     }
 }
 
-/// The regions of a space and what else is known of them.
+/// The regions of a space, with their marks and moves.
 #[derive(Debug)]
 struct Known<'a, V> {
     tree: &'a RegionTree<V>,
@@ -74,7 +74,7 @@ impl<V> Clone for Known<'_, V> {
 }
 
 impl<'a, V> Known<'a, V> {
-    /// The region of an entry; `None` of a hold.
+    /// The region of an entry; `None` for a hold.
     #[inline]
     fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
         let span = entry.span;
@@ -87,7 +87,7 @@ impl<'a, V> Known<'a, V> {
         })
     }
 
-    /// The region that `address` belongs to at either of its places, or its guard.
+    /// The region whose addresses, at either of its places, or guard contain `address`.
     #[inline]
     fn region_at(self, address: u64) -> Option<Region<'a, V>> {
         let (_, mut entry) = self.tree.region_at(address)?;
@@ -134,11 +134,11 @@ impl<V: fmt::Debug> fmt::Debug for Regions<'_, V> {
     }
 }
 
-/// Regions with their values, taken out of a space in address order, from both ends: [`AddressSpace::into_iter`]. If it is
-/// forgotten (`mem::forget`), it leaks the values that are left.
+/// Takes regions with their values out of a space in address order, from both ends: [`AddressSpace::into_iter`]. A
+/// forgotten iterator (`mem::forget`) leaks the remaining values.
 pub struct IntoRegions<V> {
     space: AddressSpace<V>,
-    /// Where regions are left.
+    /// The addresses whose regions remain.
     rest: Option<Span>,
 }
 
@@ -182,7 +182,7 @@ impl<V> IntoIterator for AddressSpace<V> {
     type Item = (Span, V);
     type IntoIter = IntoRegions<V>;
 
-    /// Usable addresses and values in address order. Sub-spaces live on by themselves.
+    /// Usable addresses and values in address order. Sub-spaces are not affected.
     fn into_iter(self) -> IntoRegions<V> {
         IntoRegions { space: self, rest: Some(Span::ALL) }
     }
@@ -211,20 +211,20 @@ pub struct Stats {
     pub free_bytes: u128,
     /// Bytes of the largest free block; `u64::MAX` for 2^64.
     pub largest_free_bytes: u64,
-    /// Bytes of memory that hold the free blocks by size, spare nodes included: 0 until a request asks for
-    /// [best fit](crate::Placement::BestFit).
+    /// Bytes of memory of the free blocks by size, including spare nodes. 0 until the first request for [best
+    /// fit](crate::Placement::BestFit).
     pub free_index_bytes: usize,
-    /// Bytes of memory that the tree of regions holds: values, marks of carved regions, pending moves and spare nodes
-    /// included.
+    /// Bytes of memory of the tree of regions, including values, marks of carved regions, pending moves and spare
+    /// nodes.
     pub busy_index_bytes: usize,
 }
 
 impl<V> AddressSpace<V> {
-    /// The region that `address` belongs to, at its start or anywhere inside; guards belong to nobody. A region that is
-    /// moving has the addresses of both places.
+    /// The region that contains `address`, at its start or anywhere inside. A guard belongs to no region here. A region
+    /// that is moving has the addresses of both places.
     ///
     /// # Cost
-    /// O(log n), no write.
+    /// O(log n). Writes nothing.
     #[inline]
     #[must_use]
     #[doc(alias = "find_vmap_area")]
@@ -232,13 +232,13 @@ impl<V> AddressSpace<V> {
         self.known().region_at(address).filter(|region| region.has(address))
     }
 
-    /// The region whose guard `address` lies in: whose end was overrun. Cost: O(log n), no write.
+    /// The region whose guard contains `address`: the one that was overrun. Cost: O(log n). Writes nothing.
     #[must_use]
     pub fn guard_at(&self, address: u64) -> Option<Region<'_, V>> {
         self.known().region_at(address).filter(|region| region.guard.is_some() && !region.has(address))
     }
 
-    /// The value of the region that `address` belongs to, to change. Cost: O(log n).
+    /// A mutable reference to the value of the region that contains `address`. Cost: O(log n).
     pub fn value_at_mut(&mut self, address: u64) -> Option<&mut V> {
         let at = if self.moves.len() > 0 { self.region_at(address)?.span.first() } else { address };
         self.regions.value_at(at)
@@ -256,8 +256,8 @@ impl<V> AddressSpace<V> {
         self.regions_in(Span::ALL)
     }
 
-    /// The regions that have an address in `range`, be it of the guard, in address order and from both ends: `0x1000..`,
-    /// a [`Span`]. None for a range that is empty. A region that is moving is at its old place.
+    /// The regions that have an address in `range`, guard included, in address order and from both ends. A range is
+    /// `0x1000..` or a [`Span`], for example; an empty one has no regions. A region that is moving is at its old place.
     ///
     /// # Cost
     /// O(log n), and constant for each region.
@@ -286,8 +286,8 @@ impl<V> AddressSpace<V> {
     /// The figures of the space.
     ///
     /// # Cost
-    /// Constant, but for the largest free block: O(log n) amortized, and in the worst case
-    /// O(n), as it looks at each leaf once whose largest gap was cut since a search last passed it.
+    /// Constant, except for the largest free block: O(log n) amortized, O(n) in the worst case. It visits each leaf
+    /// whose largest gap was cut since the last search there.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let bytes = [self.regions.bytes(), self.carved.bytes(), self.moves.bytes()];

@@ -1,4 +1,4 @@
-//! A space in any format of `serde`: for people, where [`snapshot`](crate::snapshot) is for machines. What is read is
+//! `serde` support for spaces, in a format for people; [`snapshot`](crate::snapshot) is the one for machines. Input is
 //! checked as a caller's requests are.
 //!
 //! ```json
@@ -20,7 +20,7 @@ struct Document<R> {
     placement: Placement,
     layout: Vec<Span>,
     regions: Vec<R>,
-    /// From where to where.
+    /// The old and the new start of each moving region.
     moves: Vec<(u64, u64)>,
 }
 
@@ -69,7 +69,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for AddressSpace<V> {
 }
 
 impl<V> AddressSpace<V> {
-    /// A region to write; nothing of a hold.
+    /// The region to write for an entry; `None` for a hold.
     fn entry<'a>(&self, entry: &RegionEntry<'a, V>) -> Option<Entry<&'a V>> {
         Some(Entry {
             span: entry.span,
@@ -80,7 +80,7 @@ impl<V> AddressSpace<V> {
         })
     }
 
-    /// Takes the place of a region that was read.
+    /// Allocates the place of a region that was read.
     fn put_entry(&mut self, entry: Entry<V>) -> Result<(), AllocError> {
         let Entry { span, guard_bytes, align, is_carved, value } = entry;
         let guard_granules = self.check_guard(guard_bytes)?;

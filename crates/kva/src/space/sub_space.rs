@@ -1,4 +1,4 @@
-//! Sub-spaces: a region whose addresses a space of its own hands out, until it is returned.
+//! Sub-spaces: a region becomes a space of its own, which hands out the region's addresses until it is returned.
 //!
 //! ```text
 //!   parent      |####|..........|#########################|g|.......|
@@ -8,13 +8,12 @@
 //!                                nic      disk                       need be; the same granule
 //! ```
 //!
-//! A sub-space is an [`AddressSpace`] like any other, owned by whoever holds it: a bridge in a tree of devices
-//! has its own, and carves from it for the bridges below. Nothing refers from one to the other, so that parent
-//! and sub-space may live and be dropped in any order. What ties them is that the parent knows its sub-space when
-//! it comes back (`carved.rs` tells how).
+//! A sub-space is an [`AddressSpace`] like any other. For example, a bridge in a tree of devices owns one and carves
+//! from it for the bridges below. Parent and sub-space have no references to each other, so they may live and be
+//! dropped in any order. The parent recognizes its sub-space by an identity when it returns (`carved.rs`).
 //!
-//! Invariant: K13 a sub-space has exactly the addresses of a region that its parent has marked as carved. So
-//! a parent does not free, resize or move such a region, and a sub-space is given no other addresses.
+//! Invariant: K13 a sub-space has exactly the addresses of a region that its parent has marked as carved. So a parent
+//! does not free, resize or move such a region, and a sub-space accepts no other addresses.
 
 use super::AddressSpace;
 use super::alloc::usable;
@@ -24,8 +23,8 @@ use crate::{AdoptError, AllocError, FreeError, OutOfMemory, Placement, Rejected,
 use freehold_units::Span;
 
 impl<V> AddressSpace<V> {
-    /// Takes a range for `request`, keeps `value` with it as [`AddressSpace::alloc`] does, and makes it a space
-    /// of its own, empty, with the same granule. A guard is not part of it. [`AddressSpace::take_back`] frees it.
+    /// Takes a range for `request` and stores `value` with it, as [`AddressSpace::alloc`] does. Returns an empty space
+    /// of its addresses, without the guard, that has the same granule. [`AddressSpace::take_back`] frees it.
     ///
     /// # Errors
     /// As [`AddressSpace::alloc`].
@@ -72,8 +71,8 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// Everything that can fail, with nothing changed but spare room: the block, what to cut from it, the guard,
-    /// the sub-space.
+    /// Performs all steps that can fail and changes nothing except reserved memory. Returns the block, the addresses to
+    /// cut from it, the guard and the sub-space.
     #[allow(clippy::type_complexity, reason = "what `AddressSpace::prepare` finds, and one more")]
     fn prepare_carve<W>(
         &mut self,
@@ -82,18 +81,18 @@ impl<V> AddressSpace<V> {
     ) -> Result<(EntryHandle, Span, RegionAttrs, AddressSpace<W>), AllocError> {
         let (block, taken, terms) = self.prepare(request, self.placement, &mut ())?;
         self.carved.reserve()?;
-        // One span, made of granules: only memory can be lacking.
+        // The span consists of granules, so only memory can be missing.
         let child =
             AddressSpace::new(usable(taken, request), self.granule, placement).map_err(|_| OutOfMemory)?;
         Ok((block, taken, terms, AddressSpace { origin: Some(Identity::new()), ..child }))
     }
 
-    /// Ends an empty sub-space and frees the region that it was carved from, its guard with it. Returns the
-    /// region's usable addresses and its value.
+    /// Ends an empty sub-space and frees the region that it was carved from, with its guard. Returns the region's
+    /// usable addresses and its value.
     ///
     /// # Errors
-    /// The sub-space comes back as it was: [`ReturnError::Foreign`] if it is not of this space,
-    /// [`ReturnError::InUse`] with the lowest region that still lives in it, [`ReturnError::OutOfMemory`].
+    /// Returns the sub-space unchanged: [`ReturnError::Foreign`] if it is not a sub-space of this space,
+    /// [`ReturnError::InUse`] with its lowest live region, [`ReturnError::OutOfMemory`].
     ///
     /// # Cost
     /// O(log n), and O(carved regions).
@@ -121,11 +120,11 @@ impl<V> AddressSpace<V> {
     }
 
     /// Makes `child`, which may be in use, the sub-space of the region that starts at `first`. The region is an
-    /// ordinary one, or it awaits its sub-space: a space that was restored or cloned knows which of its regions
-    /// are carved, but its sub-spaces are restored or cloned apart from it. Returns the region's addresses.
+    /// ordinary one, or it awaits its sub-space: restoring or cloning a space keeps the marks of its carved regions,
+    /// but not their sub-spaces. Returns the region's addresses.
     ///
     /// # Errors
-    /// [`AdoptError`]: no region starts there, its sub-space is out, or `child` cannot be it.
+    /// [`AdoptError`]: no region starts at `first`, the region has a sub-space already, or `child` does not match.
     ///
     /// # Cost
     /// O(log n), and O(carved regions).
@@ -155,9 +154,9 @@ impl<V> AddressSpace<V> {
         Ok(region)
     }
 
-    /// Makes the carved region that starts at `first` an ordinary one, which can be freed. For a sub-space that
-    /// will not come back: it was dropped, or the guest that had it is gone. Should it come back all the same, it
-    /// is refused as a stranger. Returns whether there was such a region.
+    /// Makes the carved region that starts at `first` an ordinary one, which can be freed. This is for a sub-space that
+    /// will not return: it was dropped, or the guest that had it is gone. If it does return, it is refused as foreign.
+    /// Returns whether there was such a region.
     ///
     /// # Cost
     /// O(carved regions).
@@ -165,7 +164,8 @@ impl<V> AddressSpace<V> {
         self.carved.remove(first)
     }
 
-    /// Whether the space was carved from another or adopted by it. A clone of a sub-space was not. Cost: constant.
+    /// Whether the space is a sub-space, carved from another space or adopted by it. A clone of a sub-space is not.
+    /// Cost: constant.
     #[must_use]
     pub fn is_sub_space(&self) -> bool {
         self.origin.is_some()

@@ -18,7 +18,7 @@ fn space(pages_: u64) -> AddressSpace<u32> {
     AddressSpace::new(pages(0, pages_), Align::PAGE, Placement::Lowest).unwrap()
 }
 
-/// What was refused must leave no trace.
+/// A refused operation must leave no trace.
 fn unchanged<V>(space: &AddressSpace<V>, stats: crate::Stats) {
     space.validate().unwrap();
     let now = space.stats();
@@ -316,7 +316,7 @@ fn a_space_grows_below_a_full_leaf_whose_first_region_is_gone() {
     assert_eq!(space.span(), span(0, (1 << 22) - 1));
 }
 
-/// What is left of a span may begin with a region, which needs a marker before it.
+/// The rest of a span may begin with a region, which needs a marker before it.
 #[test]
 fn addresses_before_a_region_are_taken_away() {
     let mut space = space(16);

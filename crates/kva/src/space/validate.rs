@@ -1,4 +1,4 @@
-//! Checking the whole space from scratch.
+//! Checks the whole space from scratch.
 
 use super::AddressSpace;
 use crate::regions::Piece;

@@ -1,25 +1,25 @@
-//! The areas in use, by address: a red-black tree without maxima, as the kernel keeps them.
+//! The areas in use, by address: a red-black tree without maxima, as in the kernel.
 
 use super::rbtree::{Areas, RbTree};
 use alloc::vec::Vec;
 use core::iter::FusedIterator;
 use freehold_units::{Align, Broken, OutOfMemory, Span, check};
 
-/// Areas that are disjoint, each with the caller's value.
+/// Disjoint areas, each with the caller's value.
 #[derive(Clone, Debug)]
 pub(super) struct BusyTree<V> {
     tree: RbTree<Areas>,
-    /// By the number of the node.
+    /// The values, by node number.
     values: Vec<Option<V>>,
 }
 
 impl<V> BusyTree<V> {
-    /// No area.
+    /// A tree without areas.
     pub(super) fn new(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self { tree: RbTree::new(granule)?, values: Vec::new() })
     }
 
-    /// Makes sure that so many inserts need no memory.
+    /// Reserves memory for that many inserts.
     #[inline]
     pub(super) fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
         self.tree.reserve(count)?;
@@ -37,14 +37,14 @@ impl<V> BusyTree<V> {
         Ok(())
     }
 
-    /// Records an area, which was reserved and overlaps none.
+    /// Adds an area that overlaps no other. The caller has reserved it.
     #[inline]
     pub(super) fn insert(&mut self, area: Span, value: V) {
         let number = self.tree.insert_area(area).expect("K4: areas are disjoint");
         self.values[number] = Some(value);
     }
 
-    /// The area that starts at `first`, which is none any more.
+    /// Removes the area that starts at `first`.
     #[inline]
     pub(super) fn remove(&mut self, first: u64) -> Option<(Span, V)> {
         let (number, area) = self.tree.remove_area(first)?;
@@ -52,13 +52,13 @@ impl<V> BusyTree<V> {
         Some((area, value))
     }
 
-    /// The area that `address` belongs to.
+    /// The area that contains `address`.
     pub(super) fn area_at(&self, address: u64) -> Option<(Span, &V)> {
         let (block, area) = self.tree.floor(address)?;
         area.contains(address).then(|| (area, self.value(block.number())))
     }
 
-    /// Whether any address of `span` is an area's.
+    /// Whether `span` overlaps an area.
     pub(super) fn overlaps(&self, span: Span) -> bool {
         self.tree.floor(span.last()).is_some_and(|(_, area)| area.overlaps(span))
     }
@@ -76,12 +76,12 @@ impl<V> BusyTree<V> {
         self.tree.len()
     }
 
-    /// The bytes of memory held, spare room included.
+    /// Bytes of memory held, including spare capacity.
     pub(super) fn metadata_bytes(&self) -> usize {
         self.tree.metadata_bytes() + self.values.capacity() * size_of::<Option<V>>()
     }
 
-    /// Checks the tree, and that areas alone have values.
+    /// Checks the tree, and that exactly the areas have values.
     pub(super) fn validate(&self) -> Result<(), Broken> {
         self.tree.validate()?;
         let values = self.values.iter().flatten().count();

@@ -1,7 +1,7 @@
-//! Congruent areas, as the first chunk of per-CPU memory and its followers need them: one base for several areas.
+//! Congruent areas: one base for several areas at fixed offsets, as chunks of per-CPU memory need them.
 //!
-//! The base starts at the window's end. Each area in turn pulls it down to the highest place where that area is free,
-//! until a whole round leaves it where it is. No base that would do is passed over, so the answer is the highest.
+//! The base starts at the window's end. Each area in turn lowers it to the highest base at which that area is free,
+//! until a whole round changes nothing. No valid base is skipped, so the answer is the highest one.
 
 use super::KernelSpace;
 use super::rbtree::Policy;
@@ -10,15 +10,15 @@ use alloc::vec::Vec;
 use freehold_units::{Align, Probe, Rejected, Span};
 
 impl<V, P: Policy> KernelSpace<V, P> {
-    /// Takes every area at one common base, a multiple of `align`, the highest for which all areas are free and inside
+    /// Takes all areas at one common base: the highest multiple of `align` for which all areas are free and inside
     /// `window`. An area is given as its span for base 0. Returns the base. Counts the work of the tree of free blocks.
     ///
     /// # Errors
-    /// The areas and values come back with the reason; nothing was changed. [`Error::Invalid`]: no area, one that is not
-    /// made of granules, or two that overlap. [`Error::Busy`]: no base. [`Error::NoMemory`].
+    /// Returns the areas and values with the reason; nothing was changed. [`Error::Invalid`]: there are no areas, one
+    /// does not consist of granules, or two overlap. [`Error::Busy`]: there is no base. [`Error::NoMemory`].
     ///
     /// # Cost
-    /// O(areas · log n) for each free block that the base is pulled past, and O(areas²) to see that no two overlap.
+    /// O(areas · log n) for each free block that the base passes, and O(areas²) to check that no two overlap.
     #[doc(alias = "pcpu_get_vm_areas")]
     pub fn alloc_congruent_probed(
         &mut self,

@@ -1,4 +1,4 @@
-//! vmalloc after the 2019 rework: free blocks in an augmented red-black tree, and a space of areas that works by it.
+//! vmalloc after the 2019 rework: an augmented red-black tree of free blocks, and a space of areas that uses it.
 //!
 //! ```
 //! use freehold_kva::Request;

@@ -1,11 +1,11 @@
-//! A space of areas whose places the kernel's tree of free blocks finds.
+//! A space of areas, which allocates with the kernel's tree of free blocks.
 //!
 //! ```text
 //!   free    blocks by address, with maxima: where an area goes      RbTree
 //!   busy    areas by address, with the caller's values              BusyTree
 //! ```
 //!
-//! Invariant: K4 the free blocks and the areas are disjoint, and together they are the layout.
+//! Invariant: K4 the free blocks and the areas are disjoint, and together they cover the layout.
 
 use super::RbTree;
 use super::busy::BusyTree;
@@ -15,10 +15,10 @@ use core::iter::FusedIterator;
 use freehold_kva::{CheckedRequest, Request};
 use freehold_units::{Align, Broken, Probe, Rejected, Span, check};
 
-/// Hands out areas of a space as Linux's vmalloc does. `V` is what the caller keeps with each area, `P` the talk's wishes that
-/// the tree has.
+/// Hands out areas of a space as Linux's vmalloc does. `V` is the value that the caller stores with each area; `P`
+/// selects the tree's improvements from the talk.
 ///
-/// An area has its guard's addresses, too, as a `vmap_area` has.
+/// An area includes its guard's addresses, as a `vmap_area` does.
 #[derive(Clone, Debug)]
 pub struct KernelSpace<V = (), P = Plain> {
     pub(super) free: RbTree<P>,
@@ -30,12 +30,12 @@ pub struct KernelSpace<V = (), P = Plain> {
     placement: Placement,
 }
 
-/// The memory that a [`KernelSpace`] holds, in bytes, spare room included.
+/// The memory that a [`KernelSpace`] holds, in bytes, including spare capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexBytes {
-    /// Of the tree of free blocks.
+    /// Bytes of the tree of free blocks.
     pub free_index_bytes: usize,
-    /// Of the tree of areas, with the values.
+    /// Bytes of the tree of areas, with the values.
     pub busy_index_bytes: usize,
 }
 
@@ -48,7 +48,8 @@ impl<V, P: Policy> KernelSpace<V, P> {
         Self::with_layout(&[span], granule, placement)
     }
 
-    /// A space of several spans, free in the order given, which decides the tree's first shape. Cost: O(log n) for each span.
+    /// A space of several spans. They are added in the given order, which decides the tree's initial shape. Cost: O(log
+    /// n) for each span.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no span; as [`KernelSpace::add`].
@@ -60,10 +61,10 @@ impl<V, P: Policy> KernelSpace<V, P> {
         Ok(space)
     }
 
-    /// Gives the space more addresses to hand out. Cost: O(log n).
+    /// Adds addresses to the space. Cost: O(log n).
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `span` is not made of granules, [`Error::Exists`] if the space has some of it,
+    /// [`Error::Invalid`] if `span` does not consist of granules, [`Error::Exists`] if it overlaps the space,
     /// [`Error::NoMemory`]. Nothing was changed.
     pub fn add(&mut self, span: Span) -> Result<(), Error> {
         self.add_probed(span, &mut ())
@@ -87,12 +88,13 @@ impl<V, P: Policy> KernelSpace<V, P> {
         Ok(())
     }
 
-    /// Takes an area for `request` and keeps `value` with it. Returns its usable addresses, without guard.
+    /// Takes an area for `request` and stores `value` with it. Returns its usable addresses, without the guard.
     ///
     /// # Errors
-    /// The value comes back with the reason; nothing was changed. [`Error::Invalid`]: a size of 0, sizes that are not made
-    /// of granules, an alignment that is no power of two, a window outside the space. [`Error::Busy`]: the search found no
-    /// place; under [`Placement::Linux`] that may be though something fits. [`Error::NoMemory`].
+    /// Returns the value with the reason; nothing was changed. [`Error::Invalid`]: a size of 0, a size that is not a
+    /// multiple of the granule, an alignment that is not a power of two, or a window outside the space.
+    /// [`Error::Busy`]: the search found no place, which under [`Placement::Linux`] may happen although a place exists.
+    /// [`Error::NoMemory`].
     ///
     /// # Cost
     /// As the tree's search ([`RbTree::find`]), and O(log n).
@@ -122,7 +124,7 @@ impl<V, P: Policy> KernelSpace<V, P> {
         }
     }
 
-    /// Everything that can fail: the block, and what to cut from it.
+    /// Performs all steps that can fail. Returns the block and the addresses to cut from it.
     #[inline]
     fn prepare(&mut self, request: &Request, probe: &mut impl Probe) -> Result<(Block, Span), Error> {
         self.free.reserve(1)?;
@@ -141,7 +143,8 @@ impl<V, P: Policy> KernelSpace<V, P> {
         self.free.find_block(placement, &checked, probe).ok_or(Error::Busy)
     }
 
-    /// The request with its guard, aligned to a granule at least; none if it makes no sense.
+    /// The checked request: its size includes the guard, and its alignment is at least the granule. An invalid request
+    /// is an error.
     #[inline]
     fn check(&self, request: &Request) -> Option<CheckedRequest> {
         let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
@@ -153,7 +156,7 @@ impl<V, P: Policy> KernelSpace<V, P> {
         Some(CheckedRequest { size_bytes, align: Align::new(align_bytes)?.max(self.granule), window })
     }
 
-    /// Where `request` would go, guard excluded, under `placement`, which need not be the space's own.
+    /// The addresses, without guard, that `request` would get under `placement`, which may differ from the space's own.
     ///
     /// # Errors
     /// As [`KernelSpace::alloc`].
@@ -165,11 +168,12 @@ impl<V, P: Policy> KernelSpace<V, P> {
         Ok(usable(area, request))
     }
 
-    /// Frees the area that starts at `first`. Returns its addresses, the guard's included, and the value. Cost: O(log n).
+    /// Frees the area that starts at `first`. Returns its addresses, the guard's included, and the value. Cost: O(log
+    /// n).
     ///
     /// # Errors
-    /// [`Error::Invalid`] if no area starts there; [`Error::NoMemory`], as a block that comes back alone takes a node.
-    /// Nothing was changed.
+    /// [`Error::Invalid`] if no area starts there; [`Error::NoMemory`], since a block that merges with no neighbour
+    /// takes a node. Nothing was changed.
     #[doc(alias = "free_vmap_area")]
     pub fn free(&mut self, first: u64) -> Result<(Span, V), Error> {
         self.free_probed(first, &mut ())
@@ -187,7 +191,7 @@ impl<V, P: Policy> KernelSpace<V, P> {
         Ok((area, value))
     }
 
-    /// The area that `address` belongs to, and its value. Cost: O(log n).
+    /// The area that contains `address`, and its value. Cost: O(log n).
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn area_at(&self, address: u64) -> Option<(Span, &V)> {
@@ -216,13 +220,13 @@ impl<V, P: Policy> KernelSpace<V, P> {
         self.free.iter()
     }
 
-    /// The tree of free blocks, to look at. Cost: constant.
+    /// The tree of free blocks. Cost: constant.
     #[must_use]
     pub fn tree(&self) -> &RbTree<P> {
         &self.free
     }
 
-    /// From the lowest to the highest address that was given to the space. Cost: constant.
+    /// From the lowest to the highest address of the space, including holes. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.hull
@@ -251,7 +255,7 @@ impl<V, P: Policy> KernelSpace<V, P> {
     }
 }
 
-/// What a request gets of its area: all but the guard.
+/// The usable addresses of an area: all except the guard.
 #[inline]
 fn usable(area: Span, request: &Request) -> Span {
     Span::from_size(area.first(), request.size_bytes).expect("K4: a request has a byte")

@@ -1,4 +1,4 @@
-//! Giving out gaps: the lowest, the highest, the next one around.
+//! Allocation from gaps: the lowest, the highest, and cyclic.
 
 use super::Item;
 use super::cursor::Way;
@@ -8,29 +8,29 @@ use freehold_maple::NonNullValue;
 use freehold_maple::Request;
 use freehold_units::{Rejected, Span};
 
-/// Where a cyclic allocation went.
+/// The result of a cyclic allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycled {
     /// The index.
     pub index: u64,
-    /// Whether the search has come around: it began anew at the lowest index, or did so in the caller's `next`, which
-    /// went from the last index of all to 0. The kernel returns 1 then.
+    /// Whether the search wrapped: it restarted at the lowest index, or an earlier call wrapped `next` from the last
+    /// index to 0. The kernel returns 1 then.
     pub wrapped: bool,
 }
 
 impl<E: NonNullValue> Tree<E> {
-    /// Stores at the lowest `size` indexes within `min..=max` that are free; returns the first. [`Item::Null`] finds
-    /// them and leaves them free.
+    /// Stores at the lowest `size` free indexes within `min..=max`; returns the first. [`Item::Null`] finds them and
+    /// leaves them free.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the tree does not give out gaps, for the zero entry, a size of 0 or one larger than
-    /// the window; [`Error::Busy`] if there is no such gap; [`Error::NoMemory`]. The item comes back.
+    /// [`Error::Invalid`] if the tree does not allocate gaps, for the zero entry, a size of 0 or one larger than the
+    /// window; [`Error::Busy`] if there is no such gap; [`Error::NoMemory`]. Returns the item.
     #[doc(alias = "mtree_alloc_range")]
     pub fn alloc_range(&mut self, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
         self.alloc(Way::Up, size, min, max, item)
     }
 
-    /// Stores at the highest `size` indexes within `min..=max` that are free; returns the first.
+    /// Stores at the highest `size` free indexes within `min..=max`; returns the first.
     ///
     /// # Errors
     /// As for [`alloc_range`](Self::alloc_range).
@@ -52,7 +52,7 @@ impl<E: NonNullValue> Tree<E> {
         }
     }
 
-    /// The lowest or highest place in a window that is free.
+    /// The lowest or highest free place in a window.
     pub(super) fn empty_area(&self, direction: Way, min: u64, max: u64, size: u64) -> Result<Span, Error> {
         let window = Span::new(min, max).filter(|_| self.flags().alloc_range).ok_or(Error::Invalid)?;
         let request = Request::new(size).window(window);
@@ -62,12 +62,12 @@ impl<E: NonNullValue> Tree<E> {
         }?)
     }
 
-    /// Stores at the lowest free index of `low..=high` from `*next` on, or, if there is none, from `low` on. `*next` is
-    /// one above it then, and 0 above the last index of all: the tree remembers that, and the next allocation says
-    /// that it wrapped.
+    /// Stores at the lowest free index of `low..=high` from `*next` on or, if there is none, from `low` on. Sets
+    /// `*next` to one above it, which wraps to 0 after `u64::MAX`. The tree remembers such a wrap, and the next
+    /// allocation reports it.
     ///
     /// # Errors
-    /// As for [`alloc_range`](Self::alloc_range); `*next` stays.
+    /// As for [`alloc_range`](Self::alloc_range); `*next` does not change.
     #[doc(alias = "mtree_alloc_cyclic")]
     pub fn alloc_cyclic(&mut self, low: u64, high: u64, next: &mut u64, item: Item<E>) -> Stored<Cycled, E> {
         let start = low.max(*next);

@@ -1,11 +1,11 @@
-//! The kernel's cursor: a range of indexes and a state, and how it walks and steps.
+//! The kernel's cursor: a range of indexes and a state, with its walks and steps.
 //!
-//! Between two calls it knows nothing of the tree but the range that it is on, so it borrows nothing and no write can
-//! make it point to what is gone: it goes on from its range. A step is a descent from the root.
+//! Between two calls a cursor stores only its range, so it does not borrow the tree, and no write can leave it
+//! dangling: it continues from its range. A step is a descent from the root.
 //!
 //! # What a step does
-//! Up, it looks from `last + 1` on and may not start above `max`; down, from `index - 1` on and may not start below
-//! `min`. Where it would, the cursor stays where it is and has overflowed, or underflowed.
+//! An upward step starts at `last + 1`, which must not be above `max`; a downward step starts at `index - 1`, which
+//! must not be below `min`. Otherwise the cursor does not move and has overflowed, or underflowed.
 //!
 //! ```text
 //!              index    last
@@ -19,17 +19,17 @@ use super::{Item, Tree};
 use freehold_maple::NonNullValue;
 use freehold_units::Span;
 
-/// What a cursor is doing. The kernel has two more states, for a cursor in a tree that has no node; this tree does not
-/// show whether it has one.
+/// The state of a cursor. The kernel has two more states, for a cursor in a tree without nodes; this tree does not show
+/// whether it has nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// On a range of the tree.
     #[doc(alias = "ma_active")]
     Active,
-    /// Not walked yet: it is where it was set to.
+    /// Not walked yet: the cursor is at the range that was set.
     #[doc(alias = "ma_start")]
     Start,
-    /// Paused: the search goes on beside its range.
+    /// Paused: the search will continue next to its range.
     #[doc(alias = "ma_pause")]
     Pause,
     /// Stopped at a maximum.
@@ -40,10 +40,10 @@ pub enum State {
     Underflow,
 }
 
-/// The kernel's cursor, which names its tree at each call.
+/// The kernel's cursor. Each call takes the tree as an argument.
 ///
-/// What a limit binds is where a range begins that is come to: its first index on the way up, its last on the way
-/// down. It may reach beyond.
+/// A limit applies to the near end of the next range: its first index on the way up, its last on the way down. The
+/// range may extend beyond the limit.
 ///
 /// ```
 /// use freehold_linux::maple::{Flags, Item, MaState, State, Tree};
@@ -72,12 +72,11 @@ pub struct MaState {
     pub(super) state: State,
 }
 
-/// What a call answers with: what is in the tree where the cursor went.
+/// The result of a call: the item at the cursor's new range.
 pub(super) type Found<'t, E> = Item<<E as freehold_maple::StoredValue>::Ref<'t>>;
 
 impl MaState {
-    /// A cursor that was not walked yet, over a range. The ends may be the wrong way round; a store through it is
-    /// refused then.
+    /// A cursor over a range, not walked yet. If the ends are reversed, a store through it is refused.
     #[doc(alias = "MA_STATE")]
     #[must_use]
     pub const fn new(index: u64, last: u64) -> Self {
@@ -96,68 +95,69 @@ impl MaState {
         self.last
     }
 
-    /// What it is doing.
+    /// The cursor's state.
     #[must_use]
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// As new, at an index.
+    /// Resets the cursor to an index.
     #[doc(alias = "mas_set")]
     pub const fn set(&mut self, index: u64) {
         *self = Self::new(index, index);
     }
 
-    /// As new, over a range.
+    /// Resets the cursor to a range.
     #[doc(alias = "mas_set_range")]
     pub const fn set_range(&mut self, index: u64, last: u64) {
         *self = Self::new(index, last);
     }
 
-    /// Not walked any more; its range stays.
+    /// Resets the state to not walked; the range does not change.
     #[doc(alias = "mas_reset")]
     pub const fn reset(&mut self) {
         self.state = State::Start;
     }
 
-    /// A search will go on beside its range, whatever happens to the tree; its range stays.
+    /// Pauses the cursor: a search will continue next to its range, whatever happens to the tree. The range does not
+    /// change.
     #[doc(alias = "mas_pause")]
     pub const fn pause(&mut self) {
         self.state = State::Pause;
     }
 
-    /// Goes to the range that holds its index, an entry's or a gap.
+    /// Moves to the range that contains its index, an entry's or a gap.
     #[doc(alias = "mas_walk")]
     pub fn walk<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>) -> Found<'t, E> {
         self.go(tree, self.index)
     }
 
-    /// To the next entry. A cursor that had stopped at a minimum gives the entry again that it is on.
+    /// Moves to the next entry. A cursor that had stopped at a minimum returns its present entry again.
     #[doc(alias = "mas_next")]
     pub fn next<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
         self.advance(tree, Toward::up(max, false))
     }
 
-    /// To the next range, an entry's or a gap; otherwise as [`next`](Self::next).
+    /// Moves to the next range, an entry's or a gap; otherwise as [`next`](Self::next).
     #[doc(alias = "mas_next_range")]
     pub fn next_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
         self.advance(tree, Toward::up(max, true))
     }
 
-    /// To the previous entry. A cursor that had stopped at a maximum gives the entry again that it is on.
+    /// Moves to the previous entry. A cursor that had stopped at a maximum returns its present entry again.
     #[doc(alias = "mas_prev")]
     pub fn prev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
         self.advance(tree, Toward::down(min, false))
     }
 
-    /// To the previous range, an entry's or a gap; otherwise as [`prev`](Self::prev).
+    /// Moves to the previous range, an entry's or a gap; otherwise as [`prev`](Self::prev).
     #[doc(alias = "mas_prev_range")]
     pub fn prev_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
         self.advance(tree, Toward::down(min, true))
     }
 
-    /// A cursor that is at the limit stops there, walked or not. One that was not walked is on the range that holds
-    /// its index; one that had stopped on the way back gives what it is on once more.
+    /// A cursor at the limit stops there, walked or not. A cursor that was not walked starts on the range that contains
+    /// its index. A cursor that had stopped in the other direction returns its present item again.
     fn advance<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
         if to.reached(to.front(self)) {
             return self.stop(to.beyond());
@@ -177,7 +177,7 @@ impl MaState {
         self.step(tree, to)
     }
 
-    /// Moves on from the cursor's range.
+    /// Steps from the cursor's range to the next.
     pub(super) fn step<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
         let front = to.front(self);
         if to.reached(front) {
@@ -203,7 +203,7 @@ impl MaState {
         }
     }
 
-    /// To the range that holds an index.
+    /// Moves to the range that contains an index.
     fn go<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, index: u64) -> Found<'t, E> {
         let (span, value) = tree.map.slot_at(index);
         self.land(span);
@@ -214,21 +214,21 @@ impl MaState {
         (self.index, self.last, self.state) = (span.first(), span.last(), State::Active);
     }
 
-    /// Nothing is found, and the cursor is in that state from now on.
+    /// Sets the state and returns nothing.
     pub(super) fn stop<T>(&mut self, state: State) -> Item<T> {
         self.state = state;
         Item::Null
     }
 }
 
-/// Which way a call goes.
+/// The direction of a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
     Up,
     Down,
 }
 
-/// Which way a call goes, how far, and whether gaps are a goal.
+/// The direction and limit of a call, and whether it stops at gaps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Toward {
     way: Way,
@@ -253,7 +253,7 @@ impl Toward {
         }
     }
 
-    /// Whether the limit does not lie beyond an index.
+    /// Whether an index is at or beyond the limit.
     pub(super) const fn reached(self, index: u64) -> bool {
         match self.way {
             Way::Up => index >= self.limit,
@@ -261,12 +261,12 @@ impl Toward {
         }
     }
 
-    /// Whether an index lies beyond the limit.
+    /// Whether an index is beyond the limit.
     pub(super) const fn passed(self, index: u64) -> bool {
         index != self.limit && self.reached(index)
     }
 
-    /// The next index that way; there is one, as the limit is not reached.
+    /// The next index in this direction. It exists, since the limit is not reached.
     pub(super) const fn beside(self, index: u64) -> u64 {
         match self.way {
             Way::Up => index.saturating_add(1),
@@ -274,7 +274,7 @@ impl Toward {
         }
     }
 
-    /// The state at the limit.
+    /// The state of a cursor at the limit.
     pub(super) const fn beyond(self) -> State {
         match self.way {
             Way::Up => State::Overflow,
@@ -282,7 +282,7 @@ impl Toward {
         }
     }
 
-    /// The state at the limit of the way back.
+    /// The state of a cursor at the limit of the other direction.
     pub(super) const fn behind(self) -> State {
         match self.way {
             Way::Up => State::Underflow,

@@ -1,7 +1,7 @@
-//! Finding: the first call looks where the cursor is, the next ones go on from there.
+//! Searches: the first call looks at the cursor's index, and further calls continue from there.
 //!
-//! The kernel's two ways are no mirror images, and callers rely on either. "Look" is to walk to the cursor's index and
-//! give the entry there; without one, the cursor steps on.
+//! The kernel's two directions are not mirror images, and callers rely on both. "Look" means: walk to the cursor's
+//! index and return the entry there; if there is none, step on.
 //!
 //! | State | up, to `max` | down, to `min` |
 //! |---|---|---|
@@ -11,36 +11,36 @@
 //! | overflow | `last >= max`: nothing; else look, again | `index <= min`: underflow; else step |
 //! | underflow | `index >= max`: overflow; else look, again | `index <= min`: nothing; else step |
 //!
-//! A look that meets a gap ends there if the gap begins at `max`, or below `min`. Up, a search for entries leaves the
-//! cursor active even where its step met the limit.
+//! A look that meets a gap ends there if the gap begins at `max`, or below `min`. An upward search for entries leaves
+//! the cursor active even if its step reached the limit.
 
 use super::cursor::{Found, State, Toward};
 use super::{Item, MaState, Tree};
 use freehold_maple::NonNullValue;
 
 impl MaState {
-    /// To the entry at or above its index, or, once it is on a range, to the next. Finding nothing, it is on the last
-    /// range that it looked at.
+    /// Moves to the entry at or above its index or, once it is on a range, to the next entry. If there is none, the
+    /// cursor is on the last range that it examined.
     #[doc(alias = "mas_find")]
     #[doc(alias = "mas_for_each")]
     pub fn find<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
         self.find_up(tree, Toward::up(max, false))
     }
 
-    /// To the range at or above its index, an entry's or a gap, or, once it is on one, to the next.
+    /// Moves to the range at or above its index, an entry's or a gap, or, once it is on one, to the next range.
     #[doc(alias = "mas_find_range")]
     pub fn find_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
         self.find_up(tree, Toward::up(max, true))
     }
 
-    /// To the entry at or below its index, or, once it is on a range, to the previous.
+    /// Moves to the entry at or below its index or, once it is on a range, to the previous entry.
     #[doc(alias = "mas_find_rev")]
     #[doc(alias = "mas_for_each_rev")]
     pub fn find_rev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
         self.find_down(tree, Toward::down(min, false))
     }
 
-    /// To the range at or below its index, an entry's or a gap, or, once it is on one, to the previous.
+    /// Moves to the range at or below its index, an entry's or a gap, or, once it is on one, to the previous range.
     #[doc(alias = "mas_find_range_rev")]
     pub fn find_range_rev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
         self.find_down(tree, Toward::down(min, true))
@@ -86,7 +86,7 @@ impl MaState {
         self.step(tree, to)
     }
 
-    /// A paused cursor goes on beside its range, and looks there.
+    /// Moves a paused cursor to the index next to its range, where the search continues.
     const fn shift(&mut self, to: Toward) -> bool {
         self.index = to.beside(to.front(self));
         self.last = self.index;

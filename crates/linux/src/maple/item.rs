@@ -1,16 +1,16 @@
-//! What a slot of the kernel's tree can hold.
+//! The possible contents of a slot of the kernel's tree.
 
 use crate::Error;
 use freehold_units::Rejected;
 
-/// What the kernel's calls take and give: a pointer of its words is one of these three.
+/// An argument or result of the kernel's calls, whose pointers are one of these three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Item<T> {
-    /// Nothing: storing it erases.
+    /// No entry: storing it erases.
     #[doc(alias = "NULL")]
     #[default]
     Null,
-    /// The zero entry: it keeps its range occupied. The normal calls read it as nothing; cursors see it.
+    /// The zero entry: it keeps its range occupied. The normal calls read it as no entry; cursors see it.
     #[doc(alias = "XA_ZERO_ENTRY")]
     Zero,
     /// An entry.
@@ -18,13 +18,13 @@ pub enum Item<T> {
 }
 
 impl<T> Item<T> {
-    /// Whether it is nothing.
+    /// Whether the item is [`Item::Null`].
     #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// The entry. The zero entry is none.
+    /// The entry; `None` for the zero entry.
     #[must_use]
     pub fn entry(self) -> Option<T> {
         match self {
@@ -33,7 +33,7 @@ impl<T> Item<T> {
         }
     }
 
-    /// What a map of the adapter holds for it: nothing, no entry or an entry.
+    /// The representation in the adapter's map: `None` for no entry, `Some(None)` for the zero entry, or an entry.
     pub(super) fn into_slot(self) -> Option<Option<T>> {
         match self {
             Self::Null => None,
@@ -50,14 +50,14 @@ impl<T> Item<T> {
     }
 }
 
-/// Of what is stored somewhere: an entry, or else the zero entry.
+/// Converts the contents of an occupied range: an entry, or else the zero entry.
 impl<T> From<Option<T>> for Item<T> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Zero, Self::Entry)
     }
 }
 
-/// What a map of the adapter refused, in the adapter's words.
+/// Converts a refusal of the adapter's map.
 pub(super) fn rejected<E, C: Into<Error>>(refused: Rejected<Option<E>, C>) -> Rejected<Item<E>, Error> {
     Rejected { value: refused.value.into(), cause: refused.cause.into() }
 }

@@ -1,7 +1,7 @@
-//! The kernel's maple tree in the kernel's words: its calls, its cursor and its codes, over a [`WordMap`].
+//! The kernel's maple tree interface: its calls, its cursor and its error codes, over a [`WordMap`].
 //!
-//! For code that is written against the kernel's tree, and for recorded answers of it. Whoever begins anew is better off
-//! with [`WordMap`] itself, which has no zero entry, no states and errors that say more.
+//! It is for code that is written against the kernel's tree, and for replaying the tree's recorded answers. New code
+//! should use [`WordMap`] itself, which has no zero entry, no states and more precise errors.
 //!
 //! | The kernel's | Here |
 //! |---|---|
@@ -16,9 +16,9 @@
 //! | `mas_empty_area`, `mas_empty_area_rev` | [`MaState::empty_area`], [`empty_area_rev`](MaState::empty_area_rev) |
 //! | `-EBUSY`, `-EEXIST`, `-EINVAL`, `-ENOMEM` | [`Error`](crate::Error) and [`Error::code`](crate::Error::code) |
 //!
-//! The answers are those of Linux 7.3 as recorded, but where its tree is known to answer wrongly
-//! (`tests/maple/defects.rs` has each case). No lock is taken: the tree has one owner. Calls cost what those of [`WordMap`] do that
-//! they are made of: searches and stores O(log n) for n entries, aligned searches and walks over ranges O(n).
+//! The answers are those recorded from Linux 7.3, except where its tree is known to be wrong (`tests/maple/defects.rs`
+//! has each case). No lock is taken: the tree has one owner. Calls have the cost of the [`WordMap`] calls that they
+//! use: searches and stores O(log n) for n entries, aligned searches and walks over ranges O(n).
 //!
 //! ```
 //! use freehold_linux::Error;

@@ -1,38 +1,39 @@
-//! What the kernel's planners ask for before a store, computed from the facts of a plan of ours.
+//! The numbers of nodes that the kernel's planners request before a store, computed from the facts of a plan of
+//! [`freehold_maple`].
 //!
-//! The kernel asks for nodes before it stores, without knowing yet what it needs. Up to 6.15 it asked for the worst case of
-//! a tree of that height. Since the vacancy series it looks on the way down for the lowest ancestor with room, and asks for
-//! no more than it takes to get there.
+//! The kernel allocates nodes before it stores, when it does not know its exact need yet. Up to 6.15 it allocated the
+//! worst case for a tree of that height. Since the vacancy series it looks on the way down for the lowest ancestor with
+//! a vacant slot, and allocates only for the levels below that.
 //!
 //! Source: S. Kumar, "Track node vacancy to reduce worst case allocation counts", 2025.
 
 use freehold_maple::{Facts, Heights, StoreType};
 
-/// Who asks for nodes.
+/// A planner: the rule for the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Planner {
     /// The kernel up to 6.15: the worst case of the height.
     Worst,
-    /// The kernel since the vacancy series, 6.16: the worst case up to the lowest ancestor with room.
+    /// The kernel since the vacancy series, 6.16: the worst case up to the lowest ancestor with a vacant slot.
     Vacancy,
-    /// What the store takes.
+    /// The exact need of the store.
     Exact,
 }
 
 impl Planner {
-    /// All, in the order of their age.
+    /// All planners, oldest first.
     pub const ALL: [Self; 3] = [Self::Worst, Self::Vacancy, Self::Exact];
 
-    /// The nodes that the kernel's rule asks for; `None` of [`Exact`](Self::Exact), which is no rule.
+    /// The number of nodes by the kernel's rule; `None` for [`Exact`](Self::Exact), which is not a rule.
     ///
-    /// `rcu` says whether readers look at the tree meanwhile, so that a changed leaf is a new one. A lone entry at
-    /// [0, 0] is kept in the kernel's root pointer and takes no node there; the rule is told of no such root.
+    /// `rcu`: readers use the tree concurrently, so that a changed leaf is a new one. The kernel keeps a lone entry at
+    /// [0, 0] in its root pointer without a node; the rule does not model such a root.
     #[doc(alias = "mas_prealloc_calc")]
     #[must_use]
     pub const fn rule(self, store_type: StoreType, heights: Heights, rcu: bool) -> Option<u64> {
         let Heights { height, vacant, sufficient } = heights;
         let lower = if sufficient < vacant { sufficient } else { vacant };
-        // How many levels may have to change: all of them, or those below an ancestor with room.
+        // The number of levels that may change: all of them, or those below an ancestor with a vacant slot.
         let (splitting, joining) = match self {
             Self::Worst => (height, height),
             Self::Vacancy => (height.saturating_sub(vacant), height.saturating_sub(lower)),
@@ -51,7 +52,7 @@ impl Planner {
         })
     }
 
-    /// The nodes that the planner asks for before a store of which that is known.
+    /// The number of nodes that the planner requests before a store with these facts.
     #[must_use]
     pub const fn requested(self, facts: &Facts) -> u64 {
         match self.rule(facts.store_type, facts.heights, false) {

@@ -1,6 +1,6 @@
-//! Writing through the cursor, and putting it on a gap.
+//! Writes through the cursor, and searches for gaps.
 //!
-//! After a store the cursor is on what is there: the range stored, or the whole gap.
+//! After a store the cursor is on the stored range, or on the whole gap if the store erased.
 
 use super::cursor::Way;
 use super::item::rejected;
@@ -12,11 +12,11 @@ use freehold_maple::{Facts, Plan, RemovalPlan};
 use freehold_units::{Rejected, Span};
 
 impl MaState {
-    /// Stores over its range; returns what was at the range's first index.
+    /// Stores over the cursor's range; returns the previous item at the range's first index.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the range's ends are the wrong way round; [`Error::NoMemory`]. The item comes back, and the
-    /// cursor stays.
+    /// [`Error::Invalid`] if the range's ends are reversed; [`Error::NoMemory`]. Returns the item, and the cursor does
+    /// not move.
     #[doc(alias = "mas_store")]
     pub fn store<E: NonNullValue>(&mut self, tree: &mut Tree<E>, item: Item<E>) -> Stored<Item<E>, E> {
         let old = Item::from_slot(tree.map.get_owned(self.index));
@@ -24,7 +24,7 @@ impl MaState {
         Ok(old)
     }
 
-    /// Stores over its range.
+    /// Stores over the cursor's range.
     ///
     /// # Errors
     /// As for [`store`](Self::store).
@@ -38,8 +38,8 @@ impl MaState {
         Ok(())
     }
 
-    /// Provides for a store over its range, so that it cannot fail any more. Until it is done, tree and cursor are
-    /// lent to it, and nothing has changed.
+    /// Reserves memory for a store over the cursor's range, so that the store cannot fail. The result borrows tree and
+    /// cursor; nothing changes until it stores.
     ///
     /// # Errors
     /// As for [`store`](Self::store).
@@ -76,7 +76,8 @@ impl MaState {
         Ok(Preallocated { planned, mas: self })
     }
 
-    /// Removes the whole entry that holds its index, and is on the gap afterwards. Never takes memory.
+    /// Removes the whole entry that contains the cursor's index. The cursor is on the gap afterwards. Never allocates
+    /// memory.
     #[doc(alias = "mas_erase")]
     pub fn erase<E: NonNullValue>(&mut self, tree: &mut Tree<E>) -> Item<E> {
         let erased = tree.erase(self.index);
@@ -84,11 +85,11 @@ impl MaState {
         erased
     }
 
-    /// Goes to the lowest `size` indexes within `min..=max` that are free; its range is those.
+    /// Sets the cursor's range to the lowest `size` free indexes within `min..=max`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the tree does not give out gaps, for a size of 0 or one larger than the window;
-    /// [`Error::Busy`] if there is no such gap. The cursor stays.
+    /// [`Error::Invalid`] if the tree does not allocate gaps, for a size of 0 or one larger than the window;
+    /// [`Error::Busy`] if there is no such gap. The cursor does not move.
     #[doc(alias = "mas_empty_area")]
     pub fn empty_area<E: NonNullValue>(
         &mut self,
@@ -101,7 +102,7 @@ impl MaState {
         Ok(())
     }
 
-    /// Goes to the highest `size` indexes within `min..=max` that are free; its range is those.
+    /// Sets the cursor's range to the highest `size` free indexes within `min..=max`.
     ///
     /// # Errors
     /// As for [`empty_area`](Self::empty_area).
@@ -118,7 +119,7 @@ impl MaState {
     }
 }
 
-/// A store that cannot fail any more: it holds the nodes that it takes. Dropped without being done, it is given up.
+/// A store that cannot fail: it has reserved its nodes. Dropping it without storing cancels it.
 #[doc(alias = "mas_destroy")]
 #[must_use = "nothing is stored before `store_prealloc`"]
 pub struct Preallocated<'t, E: NonNullValue> {
@@ -132,7 +133,7 @@ enum Planned<'t, E: NonNullValue> {
 }
 
 impl<E: NonNullValue> Preallocated<'_, E> {
-    /// What kind of store it is and what it takes.
+    /// The kind of the store and its needs.
     #[doc(alias = "mas_prealloc_calc")]
     #[must_use]
     pub fn facts(&self) -> Facts {
@@ -142,7 +143,7 @@ impl<E: NonNullValue> Preallocated<'_, E> {
         }
     }
 
-    /// Stores. Neither allocates nor fails.
+    /// Performs the store. Neither allocates nor fails.
     #[doc(alias = "mas_store_prealloc")]
     pub fn store_prealloc(self) {
         let Self { planned, mas } = self;

@@ -1,4 +1,4 @@
-//! The tree with the kernel's normal calls: one answers, takes no cursor and leaves none.
+//! The tree with the kernel's normal calls, which use no cursor.
 
 use super::Item;
 use super::item::rejected;
@@ -8,14 +8,13 @@ use freehold_maple::NonNullValue;
 use freehold_maple::WordMap;
 use freehold_units::{Rejected, Span};
 
-/// What kind of tree it is.
+/// The kind of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// It gives out gaps. Ours always knows its gaps; without the flag it refuses as the kernel's does.
+    /// The tree allocates gaps. This tree always tracks its gaps; without the flag it refuses as the kernel's does.
     #[doc(alias = "MT_FLAGS_ALLOC_RANGE")]
     pub alloc_range: bool,
-    /// Its readers take no lock. This tree has one owner and thus no such readers: it keeps the flag, and a copy has
-    /// it too.
+    /// Readers take no lock. This tree has one owner and so no such readers; it only stores the flag and copies it.
     #[doc(alias = "MT_FLAGS_USE_RCU")]
     pub use_rcu: bool,
 }
@@ -25,12 +24,12 @@ pub struct Flags {
 pub struct Tree<E: NonNullValue> {
     pub(super) map: WordMap<Option<E>>,
     flags: Flags,
-    /// The last index of all was given out by a cyclic allocation, and none has said since that it wrapped.
+    /// A cyclic allocation took the index `u64::MAX`, and no allocation has reported the wrap since.
     #[doc(alias = "MT_FLAGS_ALLOC_WRAPPED")]
     pub(super) alloc_wrapped: bool,
 }
 
-/// The outcome of a store, which gives back what it could not store.
+/// The result of a store. The error returns the item.
 pub(super) type Stored<T, E> = Result<T, Rejected<Item<E>, Error>>;
 
 impl<E: NonNullValue> Tree<E> {
@@ -43,14 +42,14 @@ impl<E: NonNullValue> Tree<E> {
 }
 
 impl<E: NonNullValue> Tree<E> {
-    /// An empty tree that uses so much of its nodes, for tests.
+    /// An empty tree that uses only a part of its nodes' capacity, for tests.
     #[doc(hidden)]
     #[must_use]
     pub const fn with_nodes(flags: Flags, nodes: Nodes) -> Self {
         Self { map: WordMap::with_nodes(nodes), flags, alloc_wrapped: false }
     }
 
-    /// What kind of tree it is.
+    /// The kind of a tree.
     #[must_use]
     pub const fn flags(&self) -> Flags {
         self.flags
@@ -62,23 +61,23 @@ impl<E: NonNullValue> Tree<E> {
         &self.map
     }
 
-    /// The map, to do what the kernel's calls do not: several stores at once, a limit of nodes.
+    /// The map, for operations that the kernel's calls do not have: several stores at once, a limit of nodes.
     #[must_use]
     pub const fn map_mut(&mut self) -> &mut WordMap<Option<E>> {
         &mut self.map
     }
 
-    /// Whether nothing is stored, the zero entry neither.
+    /// Whether the tree has no entries and no zero entries.
     #[doc(alias = "mtree_empty")]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
 
-    /// Stores over a range, whatever is there.
+    /// Stores over a range and replaces its contents.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `first > last`; [`Error::NoMemory`]. The item comes back.
+    /// [`Error::Invalid`] if `first > last`; [`Error::NoMemory`]. Returns the item.
     #[doc(alias = "mtree_store_range")]
     #[doc(alias = "mtree_store")]
     pub fn store_range(&mut self, first: u64, last: u64, item: Item<E>) -> Stored<(), E> {
@@ -95,11 +94,11 @@ impl<E: NonNullValue> Tree<E> {
         }
     }
 
-    /// Stores into a range that is free; nothing may be stored there as well.
+    /// Stores into a free range. The item may be [`Item::Null`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `first > last`; [`Error::Exists`] if the range overlaps an entry, the zero entry included;
-    /// [`Error::NoMemory`]. The item comes back.
+    /// [`Error::Invalid`] if `first > last`; [`Error::Exists`] if the range overlaps an entry or a zero entry;
+    /// [`Error::NoMemory`]. Returns the item.
     #[doc(alias = "mtree_insert_range")]
     #[doc(alias = "mtree_insert")]
     pub fn insert_range(&mut self, first: u64, last: u64, item: Item<E>) -> Stored<(), E> {
@@ -113,7 +112,7 @@ impl<E: NonNullValue> Tree<E> {
         }
     }
 
-    /// Removes the whole entry that an index is in. Never takes memory.
+    /// Removes the whole entry that contains an index. Never allocates memory.
     #[doc(alias = "mtree_erase")]
     pub fn erase(&mut self, index: u64) -> Item<E> {
         self.map.erase(index).map_or(Item::Null, |(_, value)| value.into())
@@ -126,8 +125,8 @@ impl<E: NonNullValue> Tree<E> {
         self.map.get(index).flatten()
     }
 
-    /// The first entry that ends at `*index` or above and starts at `max` or below; `*index` is one above its last
-    /// index then, and 0 if that is the last of all. Without one it stays.
+    /// The first entry that ends at `*index` or above and starts at `max` or below. Sets `*index` to one above its last
+    /// index, or to 0 after `u64::MAX`. Without such an entry `*index` does not change.
     #[doc(alias = "mt_find")]
     pub fn find(&self, index: &mut u64, max: u64) -> Option<E::Ref<'_>> {
         let mut entries = self.map.range(*index..=max);
@@ -136,7 +135,7 @@ impl<E: NonNullValue> Tree<E> {
         Some(entry)
     }
 
-    /// Goes on with [`find`](Self::find): an index of 0 says that the last index of all was reached.
+    /// Continues a [`find`](Self::find). An index of 0 means that the search has reached `u64::MAX`.
     #[doc(alias = "mt_find_after")]
     #[doc(alias = "mt_for_each")]
     pub fn find_after(&self, index: &mut u64, max: u64) -> Option<E::Ref<'_>> {
@@ -146,7 +145,7 @@ impl<E: NonNullValue> Tree<E> {
         self.find(index, max)
     }
 
-    /// What is stored next above the range that holds an index; it starts at `max` or below.
+    /// The next entry above the range that contains an index, if it starts at `max` or below.
     #[doc(alias = "mt_next")]
     #[must_use]
     pub fn next(&self, index: u64, max: u64) -> Item<E::Ref<'_>> {
@@ -156,7 +155,7 @@ impl<E: NonNullValue> Tree<E> {
         Item::from_slot(found.map(|(_, value)| value))
     }
 
-    /// What is stored next below the range that holds an index; it ends at `min` or above.
+    /// The next entry below the range that contains an index, if it ends at `min` or above.
     #[doc(alias = "mt_prev")]
     #[must_use]
     pub fn prev(&self, index: u64, min: u64) -> Item<E::Ref<'_>> {
@@ -165,11 +164,11 @@ impl<E: NonNullValue> Tree<E> {
         Item::from_slot(found.map(|(_, value)| value))
     }
 
-    /// Copies the tree into an empty one of the same kind. The copy goes on as the original would, also with cyclic
+    /// Copies the tree into an empty one of the same kind. The copy behaves as the original would, including cyclic
     /// allocation.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is something in the other tree, or its flags differ; [`Error::NoMemory`].
+    /// [`Error::Invalid`] if the other tree is not empty, or its flags differ; [`Error::NoMemory`].
     #[doc(alias = "mtree_dup")]
     pub fn dup(&self, into: &mut Self) -> Result<(), Error> {
         if !into.is_empty() || into.flags != self.flags {
@@ -180,7 +179,7 @@ impl<E: NonNullValue> Tree<E> {
         Ok(())
     }
 
-    /// Removes everything; the tree is as new.
+    /// Removes all entries; the tree is as new.
     #[doc(alias = "mtree_destroy")]
     pub fn destroy(&mut self) {
         self.map = self.map.new_alike();
@@ -188,7 +187,7 @@ impl<E: NonNullValue> Tree<E> {
     }
 }
 
-/// Nothing was to be stored, and was not.
+/// The refusal of a store of [`Item::Null`].
 pub(super) fn null_rejected<E>(cause: impl Into<Error>) -> Rejected<Item<E>, Error> {
     Rejected { value: Item::Null, cause: cause.into() }
 }

@@ -1,9 +1,9 @@
-//! The record of a block's free runs. A chunk has one of itself, as if it were one block.
+//! The record of a block's free runs. A chunk has such a record of itself, as if it were one block.
 //!
-//! Invariant P3, hints promise no more than there is: `contig_hint` and `scan_hint` bits are free where those runs start,
-//! and `scan_hint` is no longer than `contig_hint`; `left_free` and `right_free` are no more than the runs at the edges;
-//! nothing below `first_free` is free. Hints may promise less: a scan hint that becomes the longest run is only the longest
-//! *known* one, as the bits before it are not searched again. A run of length 0 keeps its old start.
+//! Invariant P3, hints promise no more than there is: `contig_hint` and `scan_hint` bits are free where those runs
+//! start, and `scan_hint` is no longer than `contig_hint`; `left_free` and `right_free` are no more than the runs at
+//! the edges; nothing below `first_free` is free. Hints may promise less: a scan hint that becomes the longest run is
+//! only the longest *known* one, as the bits before it are not searched again. A run of length 0 keeps its old start.
 
 use super::Rules;
 use core::ops::Range;
@@ -21,7 +21,7 @@ pub(super) struct BlockMd {
     pub(super) left_free: u32,
     pub(super) right_free: u32,
     pub(super) first_free: u32,
-    /// Bits of the whole.
+    /// Bits of the block or chunk.
     pub(super) bits: u32,
 }
 
@@ -43,7 +43,7 @@ impl BlockMd {
         Self { left_free: bits, right_free: bits, contig_hint: bits, bits, ..Self::default() }
     }
 
-    /// An object covers the whole block.
+    /// Updates the record for an object that covers the whole block.
     pub(super) fn fill(&mut self) {
         self.scan_hint = 0;
         self.contig_hint = 0;
@@ -64,7 +64,7 @@ impl BlockMd {
         meets(self.scan_hint_start, self.scan_hint, object)
     }
 
-    /// Where a search for `bits` may start: behind the scan hint's run if they do not fit in it.
+    /// The bit where a search for `bits` may start: after the scan hint's run if they do not fit in it.
     #[inline]
     pub(super) fn next_hint(&self, bits: u32) -> u32 {
         if self.scan_hint != 0 && self.contig_hint_start > self.scan_hint_start && bits > self.scan_hint {
@@ -101,7 +101,7 @@ impl BlockMd {
         }
     }
 
-    /// The run becomes the longest; the former longest may become the scan hint.
+    /// Makes the run the longest; the former longest may become the scan hint.
     fn offer_longer(&mut self, start: u32, len: u32) {
         if start <= self.contig_hint_start {
             self.scan_hint = 0;

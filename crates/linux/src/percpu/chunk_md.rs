@@ -1,7 +1,7 @@
 //! The chunk's own record, computed from those of its blocks.
 //!
-//! Of each block the chunk sees only the longest interior run, and the runs that join over its edges. So its `contig_hint`
-//! may be less than the longest run there is, never more.
+//! The chunk's record takes only the longest interior run of each block, and the runs that join over block edges. So
+//! its `contig_hint` may be shorter than the longest run, never longer.
 
 use super::{Hints, Rules};
 use core::ops::Range;
@@ -22,8 +22,8 @@ impl Hints {
         }
     }
 
-    /// The next run at or after a bit that the blocks' records show: a block's longest one if it does not touch the right
-    /// edge, or the run that joins over that edge.
+    /// The next run at or after a bit that the blocks' records show: a block's longest one if it does not touch the
+    /// right edge, or the run that joins over that edge.
     #[inline]
     fn next_run(&self, from: u32) -> Option<Range<u32>> {
         let (first, mut offset) = (block_of(from), in_block(from));
@@ -41,7 +41,7 @@ impl Hints {
         None
     }
 
-    /// The length of the free run from the start of a block, over all blocks that are wholly free.
+    /// The length of the free run from the start of a block, over all entirely free blocks.
     fn free_from_left(&self, block: u32) -> u32 {
         let mut bits = 0;
         for block in &self.blocks[block as usize..] {

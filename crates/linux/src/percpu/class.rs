@@ -1,4 +1,4 @@
-//! Which list a chunk is on: by the power of two of its largest free area, or of all its free bytes.
+//! The list of a chunk: by the power of two of its largest free area, or of all its free bytes.
 
 use super::{Hints, Rules};
 use freehold_percpu::BIT_BYTES;
@@ -12,7 +12,7 @@ pub(super) fn list_of_bytes(bytes: u32) -> u32 {
     (u32::BITS - bytes.leading_zeros()).saturating_sub(SHIFT).max(1)
 }
 
-/// The number of lists for units of so many bits. List 0 is for chunks without room.
+/// The number of lists for units of `bits` bits. List 0 is for full chunks.
 pub(super) fn list_count(bits: u32) -> u32 {
     list_of_bytes(bits * BIT_BYTES) + 1
 }

@@ -1,4 +1,5 @@
-//! Finds a place in one chunk, in two steps: the hints say whether and from where a request may fit, then the bits say where.
+//! Finds a place in one chunk, in two steps: the hints give the first bit at which a request may fit, then a search of
+//! the bits finds the place.
 
 use super::block_md::better_aligned;
 use super::{Hints, Rules};
@@ -7,11 +8,11 @@ use freehold_percpu::BLOCK_BITS;
 use freehold_percpu::placement::{BitRequest, Chunk, align_up, base_of, block_of, in_block};
 use freehold_units::{Probe, Work};
 
-/// How many bits behind the first candidate are searched, beyond the request's own size.
+/// Number of bits after the first candidate that are searched, beyond the request's own size.
 const SLACK_BITS: u32 = BLOCK_BITS;
 
-/// The fit test: the bit from which to search for a place, or `None` if the hints show no room. The test of the whole chunk
-/// aligns only the start of its longest run, so it may pass over a chunk that has room elsewhere.
+/// The fit test: the bit from which to search for a place, or `None` if the hints show no space. The test of the whole
+/// chunk aligns only the start of its longest run, so it may pass over a chunk that has space elsewhere.
 #[doc(alias = "pcpu_find_block_fit")]
 pub(super) fn fit(chunk: &Chunk<Hints>, want: &BitRequest, probe: &mut impl Probe) -> Option<u32> {
     let hints = &chunk.hints;
@@ -29,12 +30,12 @@ pub(super) fn fit(chunk: &Chunk<Hints>, want: &BitRequest, probe: &mut impl Prob
     }
 }
 
-/// The first bits from `at` on in which the request has room, by the blocks' hints: within a block's longest run, or over
+/// The first bits from `at` on in which the request fits, by the blocks' hints: within a block's longest run, or over
 /// the edge between blocks.
 fn candidate(hints: &Hints, at: u32, want: &BitRequest, probe: &mut impl Probe) -> Option<Range<u32>> {
     let BitRequest { bits, align, .. } = *want;
     let (first, mut offset) = (block_of(at), in_block(at));
-    // The free run at the right edge of the previous block, which may go on in this one.
+    // The free run at the right edge of the previous block, which may continue in this one.
     let (mut start, mut len) = (0, 0);
     for (index, block) in (first..).zip(&hints.blocks[first as usize..]) {
         probe.count(Work::BlockVisited, 1);
@@ -50,7 +51,7 @@ fn candidate(hints: &Hints, at: u32, want: &BitRequest, probe: &mut impl Probe) 
         }
         let gap = align_up(block.contig_hint_start, align) - block.contig_hint_start;
         if block.contig_hint > 0 && block.contig_hint_start >= offset && block.contig_hint >= gap + bits {
-            // Search from before the longest run: a shorter one may be enough.
+            // Search from before the longest run, since a shorter run may suffice.
             let from = block.next_hint(bits);
             let end = from.max(block.contig_hint_start) + gap + bits;
             return Some(base + from..base + end);
@@ -65,8 +66,8 @@ fn candidate(hints: &Hints, at: u32, want: &BitRequest, probe: &mut impl Probe) 
     None
 }
 
-/// The first place from `from` on, by the bits. If the placement has scan hints, the longest run that was too short becomes
-/// a hint of its block.
+/// The first place from `from` on, by the bits. If the placement has scan hints, the longest run that was too short
+/// becomes a hint of its block.
 #[doc(alias = "pcpu_alloc_area")]
 pub(super) fn place<R: Rules>(
     chunk: &mut Chunk<Hints>,

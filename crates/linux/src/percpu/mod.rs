@@ -6,10 +6,10 @@
 //!          scan_hint contig_hint    right_free      left_free is 0: the first bit is used
 //! ```
 //!
-//! A block knows its longest free run (`contig_hint`), the longest known one before that (`scan_hint`), the runs
-//! that touch its edges and a lower bound of its first free bit. A chunk has the same record of itself, fed from
-//! those of its blocks. Hints let a search pass over what cannot fit. They never promise more than there is; the chunk's may
-//! promise less (P3).
+//! A block's record has its longest free run (`contig_hint`), the longest known run before that (`scan_hint`), the runs
+//! that touch its edges and a lower bound of its first free bit. A chunk has such a record of itself, computed from
+//! those of its blocks. Hints let a search skip blocks and chunks where nothing fits. They are never too high; the
+//! chunk's may be too low (P3).
 //!
 //! Cost of a request: linear in the chunks and in the bits of those that are searched, as in the kernel.
 //!
@@ -32,18 +32,18 @@ use freehold_percpu::placement::{BitRequest, Change, Chunks, Location, Placement
 use freehold_percpu::{BIT_BYTES, BLOCK_BITS, Config};
 use freehold_units::{Broken, OutOfMemory, Probe};
 
-/// The placement of Linux 6.12 as shipped, its stale chunk hint included ([`Shipped`]).
+/// The placement of Linux 6.12 as shipped, including its stale chunk hint ([`Shipped`]).
 pub type Linux = Kernel<Shipped>;
 /// The placement of Linux 6.12 with the stale chunk hint corrected ([`Repaired`]).
 pub type LinuxFixed = Kernel<Repaired>;
-/// The placement as it was posted in 2017 ([`Posted2017`]). Not verified: no kernel of that age recorded any answers.
+/// The placement as posted in 2017 ([`Posted2017`]). Not verified: there are no recorded answers of such a kernel.
 pub type Linux2017 = Kernel<Posted2017>;
 
 /// A placement of the kernel's family.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel<R>(PhantomData<R>);
 
-/// How the kernel's placements differ. The defaults are those of [`Repaired`].
+/// The differences between the kernel's placements. The defaults are those of [`Repaired`].
 pub trait Rules: Clone + Debug {
     /// Whether a free within a block other than the first fails to raise the chunk's `contig_hint`, as the
     /// kernel compares an end within the block with a start within the chunk. Holes then stay unused until a
@@ -51,9 +51,9 @@ pub trait Rules: Clone + Debug {
     const STALE_CHUNK_HINT: bool = false;
     /// Whether there are scan hints, and skipped runs are remembered in them.
     const SCAN_HINT: bool = true;
-    /// Whether chunks are listed by all their free bytes, not by their largest free area.
+    /// Whether chunks are listed by all their free bytes instead of their largest free area.
     const SLOTS_BY_FREE_BYTES: bool = false;
-    /// Whether a chunk of little room in which nothing was found is put on the list of full ones.
+    /// Whether a chunk with little free space in which a search failed is put on the list of full ones.
     const DEMOTES: bool = true;
     /// Whether chunks with many empty pages are set aside and emptied.
     const ISOLATES: bool = true;
@@ -87,7 +87,7 @@ impl Rules for Posted2017 {
 /// The hints of a chunk.
 #[derive(Clone, Debug)]
 pub struct Hints {
-    /// The chunk's own record, in bits of the chunk. Nothing reads its edges.
+    /// The chunk's own record, in bits of the chunk. Its edge runs are never read.
     chunk: BlockMd,
     /// A record for each block, in bits of the block.
     blocks: Vec<BlockMd>,

@@ -1,4 +1,4 @@
-//! Searches the chunks: those on the list of the request's size first, then those on lists of more room.
+//! Searches the chunks: first those on the list of the request's size, then those on lists of larger sizes.
 
 use super::class::list_of_bytes;
 use super::find::{fit, place};
@@ -7,7 +7,8 @@ use freehold_percpu::BIT_BYTES;
 use freehold_percpu::placement::{BitRequest, Chunks, End, Location, NONE};
 use freehold_units::{Probe, Work};
 
-/// A chunk on a list below this in which a request did not fit moves to the list of full ones, until its room grows.
+/// A chunk on a list below this in which a request did not fit moves to the list of full ones, until its free area
+/// grows.
 #[doc(alias = "PCPU_SLOT_FAIL_THRESHOLD")]
 const DEMOTE_BELOW: u32 = 3;
 

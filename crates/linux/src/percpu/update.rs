@@ -1,4 +1,4 @@
-//! Updates the hints as objects come and go.
+//! Updates the hints when objects are placed or freed.
 
 use super::{Hints, Rules};
 use core::ops::Range;
@@ -6,7 +6,7 @@ use freehold_percpu::BLOCK_BITS;
 use freehold_percpu::placement::{Chunk, base_of, block_of};
 use freehold_units::Probe;
 
-/// An object was placed.
+/// Updates the hints after an object was placed.
 #[doc(alias = "pcpu_block_update_hint_alloc")]
 pub(super) fn update_hint_alloc<R: Rules>(
     chunk: &mut Chunk<Hints>,
@@ -85,7 +85,7 @@ fn update_last_block<R: Rules>(
     }
 }
 
-/// An object was freed.
+/// Updates the hints after an object was freed.
 #[doc(alias = "pcpu_block_update_hint_free")]
 pub(super) fn update_hint_free<R: Rules>(
     chunk: &mut Chunk<Hints>,
@@ -105,7 +105,7 @@ pub(super) fn update_hint_free<R: Rules>(
     if first != last || end - start >= BLOCK_BITS {
         hints.rescan_chunk::<R>(true, probe);
     } else if R::STALE_CHUNK_HINT && base > 0 {
-        // The defect: the kernel offers `base + start..end`, which is empty or reversed, so that only `first_free` follows.
+        // The defect: the kernel offers `base + start..end`, which is empty or reversed, so only `first_free` changes.
         hints.chunk.first_free = hints.chunk.first_free.min(base + start);
     } else {
         hints.chunk.offer::<R>(base + start..base + end);

@@ -28,9 +28,9 @@ pub(super) fn validate<R: Rules>(chunk: &Chunk<Hints>) -> Result<(), Broken> {
     validate_record(chunk, 0..whole.bits, whole)
 }
 
-/// What holds for blocks and chunks alike.
+/// Checks the rules that blocks and chunks share.
 fn validate_record(chunk: &Chunk<Hints>, bits: Range<u32>, record: &BlockMd) -> Result<(), Broken> {
-    // A hint that is not 0 is a free run.
+    // A nonzero hint is a free run.
     let has = |start, len| len == 0 || chunk.used.next_set(start..start + len) == start + len;
     let (contig, scan) = (bits.start + record.contig_hint_start, bits.start + record.scan_hint_start);
     check(has(contig, record.contig_hint), "P3", "contig_hint is free", contig.into())?;

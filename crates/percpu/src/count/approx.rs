@@ -1,4 +1,4 @@
-//! A counter that can be read at once: CPUs hand on whole batches to a slot that they share.
+//! A counter with a fast read: CPUs add whole batches to a shared slot.
 //!
 //! ```text
 //!   slot of CPU 0   | 2 batches | 37 |  \
@@ -6,13 +6,14 @@
 //!   shared slot     | 7 batches |       /   approximate: this only
 //! ```
 //!
-//! A slot is never reset: who adds sees from what it held before whether it passed multiples of the batch, and adds those
-//! to the shared slot.
+//! A slot is never reset. An add compares the slot's old and new value, and adds the multiples of the batch that it
+//! passed to the shared slot.
 //!
-//! **The bound** (P14). Let `b` be the batch, `u` the slots, and let `t` adds be on their way. Per slot, what its adds pass
-//! sums up to the slot less its remainder, which is below `b`. An add on its way may not have handed on yet what it passed,
-//! which is at most its value and `b - 1`. So the shared slot has at least what was added by adds that returned, less
-//! `(u + t) (b - 1)`, and never more than what was added by adds that began.
+//! **The bound** (P14). Let `b` be the batch, `u` the number of slots, and `t` the number of adds in progress. The
+//! batches that a slot's adds pass sum up to the slot's value minus a remainder below `b`. An add in progress may not
+//! have added its batches to the shared slot yet; these are at most its value and `b - 1`. So the shared slot has at
+//! least the sum of all adds that returned, minus `(u + t) (b - 1)`. It never has more than the sum of all adds that
+//! began.
 
 use super::Counter;
 use crate::AllocError;
@@ -35,14 +36,14 @@ pub struct ApproxCounter {
 }
 
 impl ApproxCounter {
-    /// A counter at 0 that hands on batches of 2 to the power of `batch_bits`, at most 63; more counts as 63. Choose it well
-    /// above the usual value of an add: an add of a batch or more always goes to the shared slot. Cost: constant.
+    /// A counter at 0 with batches of 2 to the power of `batch_bits`, at most 63; more counts as 63. Choose a batch
+    /// well above the usual value of an add: an add of a batch or more always writes the shared slot. Cost: constant.
     #[must_use]
     pub const fn new(batch_bits: u32) -> Self {
         Self { counter: Counter::new(), batch: Self::batch(batch_bits) }
     }
 
-    /// The same in a heap. Cost: as [`PerCpuHeap::alloc`].
+    /// A counter at 0 in a heap, with batches as in [`ApproxCounter::new`]. Cost: as [`PerCpuHeap::alloc`].
     ///
     /// # Errors
     /// There is no memory.
@@ -66,21 +67,21 @@ impl ApproxCounter {
         }
     }
 
-    /// What was added: exact. Cost: a load for each CPU.
+    /// The exact sum of all adds. Cost: a load for each CPU.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.counter.get()
     }
 
-    /// What was added, short by at most [`max_error`](Self::max_error), never too much. Cost: one load.
+    /// The sum of all adds, too low by at most [`max_error`](Self::max_error), never too high. Cost: one load.
     #[must_use]
     pub fn approx(&self) -> u64 {
         let batches = self.counter.existing().map_or(0, |words| words.batches(0));
         batches.wrapping_add(self.counter.kept())
     }
 
-    /// By how much [`approx`](Self::approx) may fall short of adds that have returned, while `adding` adds are on their way
-    /// in other threads or in interrupted code. Cost: constant.
+    /// The most by which [`approx`](Self::approx) can be below the sum of the adds that have returned, while `adding`
+    /// adds are in progress in other threads or in interrupted code. Cost: constant.
     #[must_use]
     pub fn max_error(&self, adding: u32) -> u64 {
         let slots = self.counter.existing().map_or(0, |words| u64::from(words.cpus()) + 1);

@@ -19,7 +19,7 @@ use std::vec::Vec;
 #[derive(Debug)]
 pub struct Counter {
     object: LazyObject<1>,
-    /// Subtracted from the sum of all slots: the sum at the last reset, less what was added while there was no memory.
+    /// Subtracted from the sum of all slots: the sum at the last reset, minus the adds that were made without memory.
     baseline: AtomicU64,
 }
 
@@ -46,7 +46,7 @@ impl Counter {
         Ok(Self { object: LazyObject::in_heap(heap)?, baseline: AtomicU64::new(0) })
     }
 
-    /// Many counters at 0 in a heap, or none. Cost: as [`PerCpuHeap::alloc_bulk`].
+    /// `count` counters at 0 in a heap: all or none. Cost: as [`PerCpuHeap::alloc_bulk`].
     ///
     /// # Errors
     /// There is no memory for all of them.
@@ -71,8 +71,8 @@ impl Counter {
 
     /// Adds `value`, modulo 2^64.
     ///
-    /// The first add to a counter of a static takes its memory. While there is none, counts are kept in the counter itself, by
-    /// an atomic that all threads share, and each add tries again.
+    /// The first add to a static counter allocates its memory. While there is none, adds go to an atomic in the counter
+    /// itself, which all threads share, and each add tries to allocate again.
     ///
     /// Inlined: called, an add takes 1.7 times as long (`freehold bench counters --workload add`).
     ///
@@ -93,29 +93,29 @@ impl Counter {
         }
     }
 
-    /// Counts where there is no memory.
+    /// Adds to the counter itself while there is no memory.
     pub(super) fn keep(&self, value: u64) {
         self.baseline.fetch_sub(value, Ordering::Relaxed);
     }
 
-    /// The words, if there is memory; if not, they are tried for.
+    /// The words of the object, allocated if possible.
     #[inline]
     pub(super) fn words(&self) -> Option<Words<1>> {
         self.object.get().or_else(|| self.object.make().ok())
     }
 
-    /// What is counted beside slots. Acquire pairs with the Release of a reset: slots that are read afterwards are as far on as
-    /// those that the reset saw, so that no value is below 0.
+    /// The part of the count that is not in slots. Acquire pairs with the Release of a reset: slots read afterwards are
+    /// at least as high as those that the reset read, so no value is below 0.
     pub(super) fn kept(&self) -> u64 {
         self.baseline.load(Ordering::Acquire).wrapping_neg()
     }
 
-    /// The words, if there is memory.
+    /// The words of the object, if there is memory.
     pub(super) fn existing(&self) -> Option<Words<1>> {
         self.object.get()
     }
 
-    /// What was added since the counter was made or reset: exact. Cost: a load for each CPU.
+    /// The exact sum of all adds since the counter was made or reset. Cost: a load for each CPU.
     #[must_use]
     pub fn get(&self) -> u64 {
         let kept = self.kept();
@@ -127,14 +127,14 @@ impl Counter {
         self.object.get().map_or(0, |words| words.sum(0))
     }
 
-    /// Sets the counter to 0. Returns what it was: each add is in what one reset returns, or in what is read later.
+    /// Sets the counter to 0 and returns its value. Each add is in the result of exactly one reset, or in later reads.
     ///
-    /// Cost: a load for each CPU, again for each other reset that comes in between.
+    /// Cost: a load for each CPU, repeated for each concurrent reset.
     pub fn reset(&self) -> u64 {
         let mut baseline = self.baseline.load(Ordering::Acquire);
         loop {
             let sum = self.slots();
-            // Release pairs with the Acquire of another reset: it sees slots at least as far on as this one did.
+            // Release pairs with the Acquire of another reset, which then reads slots at least as high as this one did.
             let stored =
                 self.baseline.compare_exchange_weak(baseline, sum, Ordering::AcqRel, Ordering::Acquire);
             match stored {
@@ -145,12 +145,12 @@ impl Counter {
     }
 }
 
-/// Why no snapshot was taken: as many values as counters are needed.
+/// The error of a snapshot whose numbers of counters and values differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LengthsDiffer {
-    /// Counters.
+    /// The number of counters.
     pub counters: usize,
-    /// Places for values.
+    /// The number of places for values.
     pub values: usize,
 }
 
@@ -158,8 +158,8 @@ error_messages! { LengthsDiffer {
     Self { counters, values } => "{counters} counters do not fit {values} values";
 } }
 
-/// Writes what each counter has counted to the value beside it. Where counters were made in order, memory is read in order,
-/// unit by unit where there are many. Cost: a load for each counter and CPU.
+/// Writes the value of each counter to the place with the same index. If the counters were made in order, memory is
+/// read in order; with many units, unit by unit. Cost: a load for each counter and CPU.
 ///
 /// # Errors
 /// [`LengthsDiffer`]; nothing is written.

@@ -1,6 +1,7 @@
-//! Gauges: what went up less what went down, each counted apart.
+//! Gauges: the sum of increases minus the sum of decreases, each in a counter of its own.
 //!
-//! Both counts only rise, so a gauge that swings around a value hands on batches no more often than a counter.
+//! Both counters only rise, so a gauge that oscillates around a value writes the shared slot no more often than a
+//! counter.
 
 use super::{ApproxCounter, Counter};
 use crate::AllocError;
@@ -46,7 +47,7 @@ impl Gauge {
         }
     }
 
-    /// What was added: exact, as for a [`Counter`]. Of two adds by different threads on their way, the later may be in it
+    /// The exact value, as for a [`Counter`]. Of two concurrent adds by different threads, it may include the later
     /// without the earlier. Cost: two loads for each CPU.
     #[must_use]
     pub fn get(&self) -> i64 {
@@ -68,7 +69,8 @@ impl ApproxGauge {
         Self { up: ApproxCounter::new(batch_bits), down: ApproxCounter::new(batch_bits) }
     }
 
-    /// The same in a heap. Cost: two allocations ([`PerCpuHeap::alloc`]).
+    /// A gauge at 0 in a heap, with batches as in [`ApproxCounter::new`]. Cost: two allocations
+    /// ([`PerCpuHeap::alloc`]).
     ///
     /// # Errors
     /// There is no memory.
@@ -87,19 +89,20 @@ impl ApproxGauge {
         }
     }
 
-    /// What was added: exact. Cost: two loads for each CPU.
+    /// The exact value. Cost: two loads for each CPU.
     #[must_use]
     pub fn get(&self) -> i64 {
         self.up.get().wrapping_sub(self.down.get()).cast_signed()
     }
 
-    /// What was added, too low or too high by at most [`max_error`](Self::max_error). Cost: two loads.
+    /// The value, too low or too high by at most [`max_error`](Self::max_error). Cost: two loads.
     #[must_use]
     pub fn approx(&self) -> i64 {
         self.up.approx().wrapping_sub(self.down.approx()).cast_signed()
     }
 
-    /// By how much [`approx`](Self::approx) may be off from adds that have returned, while `adding` adds are on their way.
+    /// The most by which [`approx`](Self::approx) can differ from the sum of the adds that have returned, while
+    /// `adding` adds are in progress.
     ///
     /// Cost: constant.
     #[must_use]

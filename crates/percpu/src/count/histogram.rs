@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::vec::Vec;
 
-/// Bits of a value below its highest one that tell buckets apart.
+/// Number of bits below a value's highest one that select the bucket.
 const SUB_BITS: u32 = 3;
 const SUBS: usize = 1 << SUB_BITS;
 /// Buckets of a histogram.
@@ -28,7 +28,7 @@ const WORDS: usize = BUCKETS + 1;
 /// The bucket of a value.
 #[inline]
 fn bucket_of(value: u64) -> usize {
-    // With the lowest bit of the second eighth set, small values are their own bucket without a branch.
+    // The `| SUBS` makes each small value its own bucket without a branch.
     let shift = (u64::BITS - SUB_BITS - 1).saturating_sub((value | SUBS as u64).leading_zeros());
     ((shift as usize) << SUB_BITS) + (value >> shift) as usize
 }
@@ -56,15 +56,15 @@ fn values_of(bucket: usize) -> (u64, u64) {
 /// ```
 pub struct Histogram {
     object: LazyObject<WORDS>,
-    /// Values that were not recorded, as there was no memory.
+    /// Number of values that were not recorded because there was no memory.
     missed: AtomicU64,
-    /// What the slots held at the last reset; `None` stands for nothing.
+    /// The slots' values at the last reset; `None` for zeros.
     baseline: Mutex<Option<HistogramSnapshot>>,
 }
 
 impl fmt::Debug for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Nothing that is behind a lock: the formatter is the caller's code.
+        // Shows nothing behind a lock: the formatter is the caller's code.
         f.debug_struct("Histogram").field("missed", &self.missed).finish_non_exhaustive()
     }
 }
@@ -121,17 +121,17 @@ impl Histogram {
         }
     }
 
-    /// Values that were not recorded, as there was no memory. Cost: constant.
+    /// The number of values that were not recorded because there was no memory. Cost: constant.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }
 
-    /// What was recorded since the histogram was made or reset. A record on its way may be in the sum and not in its bucket, or
-    /// the other way round. Cost: a load for each CPU and each of 497 words.
+    /// The values recorded since the histogram was made or reset. A concurrent record may be in the sum but not in its
+    /// bucket, or vice versa. Cost: a load for each CPU and each of 497 words.
     #[must_use]
     pub fn snapshot(&self) -> HistogramSnapshot {
-        // Slots that are read under the lock are as far on as those that the last reset saw.
+        // Slots read under the lock are at least as high as those that the last reset read.
         let baseline = self.baseline();
         let now = self.slots();
         match &*baseline {
@@ -140,8 +140,8 @@ impl Histogram {
         }
     }
 
-    /// Forgets what was recorded. Returns it: each count, and each part of the sum, is in what one reset returns, or in what is
-    /// read later. Cost: as [`Histogram::snapshot`].
+    /// Resets the histogram and returns the recorded values. Each count, and each part of the sum, is in the result of
+    /// exactly one reset, or in later reads. Cost: as [`Histogram::snapshot`].
     pub fn reset(&self) -> HistogramSnapshot {
         let mut baseline = self.baseline();
         let now = self.slots();
@@ -151,7 +151,7 @@ impl Histogram {
         }
     }
 
-    /// All that was ever recorded.
+    /// All values that were ever recorded.
     fn slots(&self) -> HistogramSnapshot {
         let words = self.object.get();
         let word = |index| words.map_or(0, |words| words.sum(index));
@@ -163,7 +163,7 @@ impl Histogram {
     }
 }
 
-/// What a histogram had recorded at one moment, or between two.
+/// The values that a histogram had recorded at one moment, or between two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramSnapshot {
     counts: Vec<u64>,
@@ -171,26 +171,26 @@ pub struct HistogramSnapshot {
 }
 
 impl HistogramSnapshot {
-    /// Values recorded. Cost: a step for each of 496 buckets.
+    /// The number of recorded values. Cost: a step for each of 496 buckets.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.iter().copied().fold(0, u64::wrapping_add)
     }
 
-    /// Their sum, modulo 2^64. Cost: constant.
+    /// The sum of the recorded values, modulo 2^64. Cost: constant.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.sum
     }
 
-    /// What was recorded after `earlier`, a snapshot of the same histogram. Cost: a step for each of 497 words.
+    /// The values recorded after `earlier`, a snapshot of the same histogram. Cost: a step for each of 497 words.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let counts = self.counts.iter().zip(&earlier.counts).map(|(now, then)| now.wrapping_sub(*then));
         Self { counts: counts.collect(), sum: self.sum.wrapping_sub(earlier.sum) }
     }
 
-    /// The buckets with values: the lowest and the highest value that belong there, and how many were recorded.
+    /// The nonempty buckets: the lowest and the highest value of each, and its number of recorded values.
     ///
     /// Cost: a step for each of 496 buckets.
     pub fn buckets(&self) -> impl FusedIterator<Item = (u64, u64, u64)> {
@@ -201,7 +201,8 @@ impl HistogramSnapshot {
         })
     }
 
-    /// How many values were at most `most`, which must be the highest of a bucket; otherwise up to the bucket below it.
+    /// The number of values up to `most`, which should be the highest value of a bucket. Otherwise the bucket of `most`
+    /// is not counted.
     ///
     /// Cost: a step for each bucket up to `most`.
     #[must_use]
@@ -210,8 +211,9 @@ impl HistogramSnapshot {
         below.map(|(_, _, count)| count).fold(0, u64::wrapping_add)
     }
 
-    /// The lowest and the highest value of the bucket in which the value at `quantile` of all lies: 0 is the first, 0.5 the
-    /// median, 1 the last. `None` if nothing was recorded, or for a quantile outside. Cost: a step for each of 496 buckets.
+    /// The lowest and the highest value of the bucket that contains the value at `quantile`: 0 is the first value, 0.5
+    /// the median, 1 the last. `None` if nothing was recorded, or for a quantile outside 0 to 1. Cost: a step for each
+    /// of 496 buckets.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<(u64, u64)> {
         if !(0.0..=1.0).contains(&quantile) {

@@ -8,11 +8,11 @@
 //! | [`Histogram`] | two slots | all buckets |
 //! | [`Value`] | an atomic that all CPUs share | one load |
 //!
-//! A static one has its memory from the global heap when it is first used; one that is made at run time gives its memory
-//! back when it is dropped.
+//! A static metric takes its memory from the global heap on first use. A metric that is made at run time frees its
+//! memory when it is dropped.
 //!
-//! Exact means: every add that happened before the read is in it, once, and none that begins after it (P13). Adds on
-//! their way may be in it or not.
+//! An exact read includes every add that happened before it, once, and no add that begins after it (P13). It may
+//! include concurrent adds or not.
 
 mod approx;
 mod counter;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
 use std::vec::Vec;
 
-/// A heap that is never dropped, and that no check takes for lost.
+/// A heap that is never dropped, and that no leak check reports.
 fn heap(builder: Builder) -> Result<&'static PerCpuHeap, HeapError> {
     static ALL: Mutex<Vec<&'static PerCpuHeap>> = Mutex::new(Vec::new());
     let heap = builder.capacity(1 << 18).build()?.leak();
@@ -130,10 +130,10 @@ fn approximate_reads_stay_within_their_bound() {
     for heap in heaps() {
         let counter = ApproxCounter::in_heap(heap, 5).unwrap();
         let gauge = ApproxGauge::in_heap(heap, 4).unwrap();
-        // What each thread has begun to add, and what it has added.
+        // The sums that each thread has begun to add, and has added.
         let progress: Vec<_> = (0..THREADS).map(|_| (AtomicU64::new(0), AtomicU64::new(0))).collect();
         let done = AtomicBool::new(false);
-        // The reader is there before the first add, so that it reads meanwhile.
+        // The reader starts before the first add, so that it reads concurrently.
         let begin = Barrier::new(THREADS as usize + 1);
         std::thread::scope(|scope| {
             let adders: Vec<_> = progress

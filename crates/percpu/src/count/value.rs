@@ -1,9 +1,9 @@
-//! A value that is set: one atomic number, for there is nothing to add up.
+//! A value that threads set: one shared atomic number, since there is nothing to sum.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that threads set or add to. All of them share it; what is only added to is cheaper as a
-/// [`Gauge`](super::Gauge).
+/// A number that threads set or add to, shared by all of them. A [`Gauge`](super::Gauge) is cheaper for a number that
+/// is only added to.
 ///
 /// ```
 /// use freehold_percpu::Value;
@@ -27,14 +27,14 @@ impl Value {
         self.0.store(value.to_bits(), Ordering::Relaxed);
     }
 
-    /// Adds to the value. Cost: one atomic update, again for each other one that comes in between.
+    /// Adds to the value. Cost: one atomic update, repeated for each concurrent update.
     pub fn add(&self, value: f64) {
         let sum = |bits| Some((f64::from_bits(bits) + value).to_bits());
-        // It is never refused, since there always is a sum.
+        // The update cannot fail: the closure always returns a sum.
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
     }
 
-    /// The value. Cost: constant: one load.
+    /// The current value. Cost: constant: one load.
     #[must_use]
     pub fn get(&self) -> f64 {
         f64::from_bits(self.0.load(Ordering::Relaxed))

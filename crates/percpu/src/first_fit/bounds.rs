@@ -1,6 +1,6 @@
-//! Searches a row of bounds, 16 at a time, which compilers turn into vector instructions.
+//! Searches a row of bounds 16 at a time, which compilers vectorize.
 
-/// Bounds compared together.
+/// Number of bounds compared together.
 const LANES: usize = 16;
 
 /// The position of the first bound from `from` on that is at least `least`.

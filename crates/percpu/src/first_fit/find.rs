@@ -1,4 +1,5 @@
-//! Finds a place: at the key's cursor, else in a page with objects whose bound is high enough, else in a page without objects.
+//! Finds a place: at the key's cursor, else in a page with objects and a high enough bound, else in a page without
+//! objects.
 
 use super::bounds::{first_at_least, highest};
 use super::fit::{first_place, longest_after, longest_aligned};
@@ -14,7 +15,7 @@ use crate::placement::{Chunk, NONE};
 use crate::request::BitRequest;
 use freehold_units::{Probe, Work};
 
-/// Chunks of a request's own list that are looked at first.
+/// Number of chunks of a request's own list that are examined first.
 const PEEKED: usize = 2;
 
 /// Finds a place for a request.
@@ -41,7 +42,7 @@ pub(super) fn find(
 // `inline(always)`: 323 instructions an operation, 339 without (`freehold replay --instructions` of forkshell.pcpu).
 #[inline(always)]
 fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &BitRequest) -> Option<u32> {
-    // A cursor may be behind the last chunk, and a new set has no chunk. A vacant chunk's bounds are 0 (P7).
+    // A cursor may be past the last chunk, and a new set has no chunk. A vacant chunk's bounds are 0 (P7).
     let chunk = chunks.positions().get(index as usize)?;
     if chunk.hints[(word / BLOCK_WORDS) as usize] < request.bits as i16 {
         return None;
@@ -49,7 +50,7 @@ fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &BitReques
     first_place(chunk, word, request)
 }
 
-/// The lowest place in the pages with objects, from position `from` on. Moves the key's cursor to it, or behind all
+/// The lowest place in the pages with objects, from position `from` on. Moves the key's cursor to it, or past all
 /// chunks if there is none.
 #[inline(never)]
 fn in_begun_page(
@@ -92,9 +93,10 @@ fn find_long(
     in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
-/// A place for a request of more than 64 bits in a page with objects: by ascending bound, so that long runs stay whole. Looks at
-/// the first chunks of the request's own list, whose bounds may be too low, then at lists on which all bounds are high enough,
-/// and last at all chunks, those that are set aside included. A visit without a result lowers the chunk's bound.
+/// A place for a request of more than 64 bits in a page with objects: by ascending bound, so that long runs stay whole.
+/// It tries the first chunks of the request's own list, whose bounds may be too low. Then it tries the lists on which
+/// all bounds are high enough, and last all chunks, including those set aside. A fruitless visit lowers the chunk's
+/// bound.
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &BitRequest,
@@ -127,8 +129,8 @@ fn in_tight_chunk(
     None
 }
 
-/// The lowest place in a chunk's pages with objects, from a word on. If there is none, lowers the chunk's bound and moves the
-/// chunk to the list of its new bound.
+/// The lowest place in a chunk's pages with objects, from a word on. If there is none, lowers the chunk's bound and
+/// moves the chunk to the list of its new bound.
 #[inline]
 fn in_known_chunk(
     chunks: &mut Chunks<FirstFit>,
@@ -147,7 +149,8 @@ fn in_known_chunk(
     bit.map(|bit| Location { chunk: index, bit })
 }
 
-/// The lowest place in a chunk's pages with objects, from a word on. Lowers the bounds of the pages in which it finds none.
+/// The lowest place in a chunk's pages with objects, from a word on. Lowers the bounds of the pages in which it finds
+/// none.
 #[inline]
 fn in_chunk(
     chunk: &mut Chunk<Longest>,
@@ -170,7 +173,8 @@ fn in_chunk(
     }
 }
 
-/// The first bit of the lowest page with memory and no object; else, if the request may wait, of the lowest without memory.
+/// The first bit of the lowest populated page without objects; else, if the request may wait, of the lowest page
+/// without memory.
 #[cold]
 #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
 fn in_other_page(chunks: &mut Chunks<FirstFit>, request: &BitRequest) -> Option<Location> {

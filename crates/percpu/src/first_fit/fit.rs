@@ -1,4 +1,4 @@
-//! Finds where a request fits in a page, word by word. If it does not fit, computes a new bound of the page's runs.
+//! Finds the place for a request in a page, word by word. If there is none, computes a new bound of the page's runs.
 
 use super::Longest;
 use crate::geometry::{BLOCK_BITS, align_up};
@@ -49,8 +49,8 @@ pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &BitReques
     None
 }
 
-/// The place for the request in a run that starts at `start` and continues in word `at`. If there is none, the word to
-/// search next.
+/// The place for the request in a run that starts at `start` and continues in word `at`. If there is none, returns the
+/// word to search next.
 #[inline(never)]
 fn over_edge(chunk: &Chunk<Longest>, start: u32, at: u32, request: &BitRequest) -> Result<u32, u32> {
     let place = align_up(start, request.align);
@@ -61,7 +61,7 @@ fn over_edge(chunk: &Chunk<Longest>, start: u32, at: u32, request: &BitRequest) 
     is_free(words, at, place + request.bits).map(|()| place)
 }
 
-/// One past the last word of the runs that start in a page: a run may continue in the next page if that has objects.
+/// The end of the words of runs that start in a page: a run may continue in the next page if that has objects.
 #[inline]
 fn end_of_runs(chunk: &Chunk<Longest>, page: u32) -> usize {
     ((page + 1 + u32::from(chunk.pages.is_begun(page + 1))) * BLOCK_WORDS) as usize
@@ -70,7 +70,7 @@ fn end_of_runs(chunk: &Chunk<Longest>, page: u32) -> usize {
 /// The bits at which runs of at least `bits` set bits start in a word.
 #[inline]
 fn run_starts(mut free: u64, bits: u32) -> u64 {
-    // Most words of a full page have no two free bits so far apart.
+    // Quick exit: most words of a full page have no two free bits this far apart.
     if free & free >> (bits - 1) == 0 {
         return 0;
     }
@@ -83,7 +83,7 @@ fn run_starts(mut free: u64, bits: u32) -> u64 {
     free
 }
 
-/// Whether all bits from word `at` up to bit `end` are free. If not, the first word with a used bit.
+/// Whether all bits from word `at` up to bit `end` are free. If not, returns the first word with a used bit.
 #[inline]
 fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     while let Some(word) = words.get(at as usize) {
@@ -99,8 +99,8 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     Err(at)
 }
 
-/// An upper bound of the free runs that start in a page, for a page in which the request has no place. The caller searched
-/// from the request's cursor on, and below the cursor there is no place either (P8).
+/// An upper bound of the free runs that start in a page, for a page in which the request has no place. The caller
+/// searched from the request's cursor on, and below the cursor there is no place either (P8).
 pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &BitRequest) -> u32 {
     if request.bits > WORD {
         let first = (page * BLOCK_WORDS) as usize;
@@ -109,12 +109,12 @@ pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &BitRequ
     let has_run =
         |bits| first_place(chunk, page * BLOCK_WORDS, &BitRequest { bits, align: 1, ..*request }).is_some();
     if request.align == 1 || !has_run(request.bits) {
-        // Halved if it can be, so that a page is not searched for one size after the other.
+        // Halved if possible, so that a page is not searched again for each smaller size.
         let half = request.bits / 2 + 1;
         return if request.bits > 2 && !has_run(half) { half - 1 } else { request.bits - 1 };
     }
-    // A run of `bits + align - 1` would hold an aligned place. Where that place is in the next page, this search goes on to
-    // that page and finds it; the object placed there then ends the run.
+    // A run of `bits + align - 1` would hold an aligned place. If that place is in the next page, the search continues
+    // to that page and finds it; the object placed there then ends the run.
     request.bits + request.align - 2
 }
 
@@ -136,8 +136,9 @@ pub(super) fn longest_aligned(chunk: &Chunk<Longest>, request: &BitRequest, prob
     longest as i16
 }
 
-/// An upper bound of the free runs that start in a page: the longest run that crosses the end of a word, and at least 64, as
-/// a run within one word is not longer. `words` are the page's words, and the next page's too if that has objects.
+/// An upper bound of the free runs that start in a page: the longest run that crosses the end of a word, and at least
+/// 64, since a run within one word is not longer. `words` are the page's words, and also the next page's if that has
+/// objects.
 fn longest_over_words(words: &[Word]) -> u32 {
     let (mut longest, mut run) = (WORD, 0);
     for (at, word) in (0..).zip(words) {

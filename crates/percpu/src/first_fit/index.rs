@@ -1,7 +1,8 @@
-//! The placement's tables of all chunks: bounds of their runs, counts of their pages without objects; and the keys.
+//! The placement's tables of all chunks: bounds of their runs and counts of their pages without objects; and the keys.
 //!
-//! A bound of runs is a row with one bound for each alignment: the most bits that fit in the chunk at a multiple of it. So a
-//! search that finds only misaligned runs lowers what later searches for that alignment go by, whatever their sizes are.
+//! A bound of runs is a row with one bound for each alignment: the most bits that fit in the chunk at a multiple of it.
+//! So a search that finds only misaligned runs lowers the bound for all later searches with that alignment, whatever
+//! their sizes.
 
 use super::MOST_BITS;
 use super::keys::{Keys, NOWHERE};
@@ -13,10 +14,10 @@ use crate::object_map::WORD;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The alignments of 1 to 1,024 bits. A request's is number `trailing_zeros`.
+/// Number of alignments, from 1 to 1,024 bits. The number of a request's alignment is its `trailing_zeros`.
 pub(super) const ALIGNMENTS: usize = BLOCK_BITS.ilog2() as usize + 1;
 
-/// For each alignment, how much of a free run lies behind its first multiple, at most a page.
+/// For each alignment, the usable length of a free run: from its first multiple of the alignment on, at most a page.
 pub(super) fn usable(run: &Range<u32>) -> [i16; ALIGNMENTS] {
     let (bits, below) = (run.end - run.start, run.start.wrapping_neg());
     core::array::from_fn(|shift| (bits.saturating_sub(below & !(!0 << shift))).min(BLOCK_BITS) as i16)
@@ -26,13 +27,13 @@ pub(super) fn usable(run: &Range<u32>) -> [i16; ALIGNMENTS] {
 #[derive(Clone, Debug)]
 pub struct Index {
     pub(super) keys: Keys,
-    /// Of runs that start in a page with objects: no page's `longest` is more than the bound for any place.
+    /// Bounds of runs that start in a page with objects. No page's `longest` is more than the bound for alignment 1.
     pub(super) most: Maxima<ALIGNMENTS>,
-    /// Bounds of the chunk's runs of more than a page: of those over any pages, and of those over pages with memory.
+    /// Bounds of the chunk's runs of more than a page: first those over any pages, then those over populated pages.
     pub(super) wide: [Wide; 2],
-    /// Pages without objects: [`EMPTY`], [`BARE`].
+    /// Counts of pages without objects: [`EMPTY`], [`BARE`].
     pub(super) pages: Maxima<2>,
-    /// A chunk has 2^`shift` positions of words.
+    /// log2 of the number of word positions of a chunk.
     shift: u32,
 }
 
@@ -43,7 +44,7 @@ impl Index {
         Self { keys: Keys::new(), most: Maxima::new(), wide, pages: Maxima::new(), shift }
     }
 
-    /// Reserves a row for one more chunk. Refuses if the positions of its words would pass [`NOWHERE`].
+    /// Reserves a row for one more chunk. Fails if the positions of its words would reach [`NOWHERE`].
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         let chunks = self.most.len() as u64 + 1;
         if chunks << self.shift > u64::from(NOWHERE) {
@@ -57,7 +58,7 @@ impl Index {
         })
     }
 
-    /// Adds rows up to the chunk's. Room for them was reserved.
+    /// Adds rows up to the chunk's. The caller has reserved them.
     pub(super) fn reach(&mut self, chunk: u32) {
         let at = chunk as usize;
         self.most.reach(at);
@@ -68,7 +69,7 @@ impl Index {
         }
     }
 
-    /// The first chunk that has such a page without objects.
+    /// The first chunk with a page without objects of that kind: [`EMPTY`] or [`BARE`].
     pub(super) fn first_with(&self, pages: usize) -> Option<u32> {
         self.pages.next(pages, 0, 1).map(|chunk| chunk as u32)
     }
@@ -85,7 +86,7 @@ impl Index {
         chunk << self.shift
     }
 
-    /// The chunk of a position, and the word in it.
+    /// The chunk of a position, and the word's number in it.
     #[inline]
     pub(super) fn split(&self, position: u32) -> (u32, u32) {
         (position >> self.shift, position & !(!0 << self.shift))
@@ -100,29 +101,31 @@ impl Index {
     }
 }
 
-/// In `pages`: those with memory.
+/// Index in `pages`: populated pages without objects.
 pub(super) const EMPTY: usize = 0;
-/// In `pages`: those without memory.
+/// Index in `pages`: pages without memory.
 pub(super) const BARE: usize = 1;
 
-/// For each chunk, where its runs of more than a page can be, and how long.
+/// For each chunk, bounds of the start and the length of its runs of more than a page.
 #[derive(Clone, Debug)]
 pub(super) struct Wide {
-    /// No such run is longer. At most [`MOST_BITS`](super::MOST_BITS), and at most a page if there is none.
+    /// Upper bounds of their length. At most [`MOST_BITS`](super::MOST_BITS), and at most a page if there is no such
+    /// run.
     pub(super) longest: Maxima<ALIGNMENTS>,
     /// The page below which none starts.
     pub(super) from: Vec<i16>,
 }
 
 impl Wide {
-    /// Raises the bound of a chunk in which a run may have become longer that starts at a page or above.
+    /// Raises the bound of a chunk in which a run that starts at `page` or above may have become longer.
     pub(super) fn raise(&mut self, chunk: u32, page: u32) {
         let from = &mut self.from[chunk as usize];
         *from = (*from).min(page as i16);
         self.longest.raise(chunk as usize, [MOST_BITS as i16; ALIGNMENTS]);
     }
 
-    /// An object covers all of the pages but a part of the first one, so no run of more than a page starts in them.
+    /// Records that an object covers the pages, except a part of the first. So no run of more than a page starts in
+    /// them.
     pub(super) fn pass(&mut self, chunk: u32, pages: Range<u32>) {
         let from = &mut self.from[chunk as usize];
         *from = if pages.contains(&(*from as u32)) { pages.end as i16 } else { *from };

@@ -1,11 +1,11 @@
-//! The keys: sizes and alignments of requests, each with a cursor, the word below which no page with objects has a place for
-//! it (P8).
+//! The keys: sizes and alignments of requests, each with a cursor. No page with objects below the cursor's word has a
+//! place for the key (P8).
 //!
-//! A cursor is a position: the words of all chunks are numbered, and each chunk has the same power of two of numbers.
+//! A cursor is a position. The words of all chunks are numbered, and each chunk has the same power of two of numbers.
 //!
-//! A request without a key adds one. If all keys are in use, the key at `victim` goes, and `victim` moves to the next place
-//! in the table, so that places lose their keys in turn. How long ago a key was used does not count: a key that is needed
-//! again is added again, and its cursor starts where those of easier keys are.
+//! A request without a key adds one. If all keys are in use, it evicts the key at `victim` and advances `victim`, so
+//! eviction is round-robin. Recency of use does not matter: a key that is needed again is added again, and its cursor
+//! starts at those of easier keys.
 
 use crate::geometry::align_up;
 use crate::object_map::WORD;
@@ -26,7 +26,7 @@ pub(super) struct Key {
     pub(super) from: u32,
 }
 
-/// The size of a key that is not in use: no run is as long.
+/// The size of an unused key: no run is so long.
 const UNUSED: u32 = u32::MAX;
 
 /// The keys by ascending size: a short free run is compared only with keys of at most its length.
@@ -53,8 +53,8 @@ impl Keys {
         }
     }
 
-    /// Adds a key; evicts another if all are in use. Its cursor starts at the highest cursor of the easier keys, which have at
-    /// most its size and alignment: where an easier key has no place, this one has none.
+    /// Adds a key; evicts another if all are in use. Its cursor starts at the highest cursor of the easier keys, those
+    /// with at most its size and alignment: if an easier key has no place, this one has none either.
     #[cold]
     fn add(&mut self, request: &BitRequest) -> usize {
         let &BitRequest { bits, align, .. } = request;
@@ -76,8 +76,8 @@ impl Keys {
         &mut self.keys[key].from
     }
 
-    /// Lowers cursors for a new free run: each key's to its first place in the run. `base` is the position of the first word of
-    /// the run's chunk.
+    /// Lowers cursors for a new free run, each to the key's first place in the run. `base` is the position of the first
+    /// word of the run's chunk.
     #[inline]
     pub(super) fn lower(&mut self, base: u32, run: &Range<u32>) {
         let (bits, first) = (run.end - run.start, base + run.start / WORD);

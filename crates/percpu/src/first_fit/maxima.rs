@@ -1,24 +1,26 @@
-//! A table of rows of bounds, with the highest of each 16 rows above them, and so on up to one group.
+//! A table of rows of bounds, with levels above: each row of a level is the maximum of 16 rows below it.
 //!
 //! ```text
 //!   level 1   |  highest of rows 0 to 15  |  of rows 16 to 31  | ...
 //!   level 0   | row 0 | row 1 | .. | row 15 | row 16 | ..
 //! ```
 //!
-//! A search for a row in which one bound is high enough goes up where a group has none and down where one has: at most 32 steps
-//! a level, whatever the number of rows. Invariant P15: each row above level 0 is the highest of its group, bound by bound.
+//! A search for a row with one high enough bound goes up if a group has none, and down if it has one. It takes at most
+//! 32 steps for each level, whatever the number of rows.
+//!
+//! Invariant P15: each row above level 0 is the maximum of its group, bound by bound.
 
 use crate::OutOfMemory;
 use crate::memory::reserve_one;
 use alloc::vec::Vec;
 
-/// Rows under one row of the level above.
+/// Number of rows below one row of the level above.
 const FANOUT: usize = 16;
 
 /// Rows of `BOUNDS` bounds by position.
 #[derive(Clone, Debug)]
 pub(super) struct Maxima<const BOUNDS: usize> {
-    /// Level 0 first. A level of more than 16 rows has one above it.
+    /// The levels, level 0 first. A level of more than 16 rows has one above it.
     levels: Vec<Vec<[i16; BOUNDS]>>,
 }
 
@@ -32,7 +34,7 @@ impl<const BOUNDS: usize> Maxima<BOUNDS> {
         self.levels.first().map_or(0, Vec::len)
     }
 
-    /// Makes room for one more row.
+    /// Reserves memory for one more row.
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         reserve_one(&mut self.levels)?;
         if self.levels.last().is_none_or(|top| top.len() >= FANOUT) {
@@ -44,7 +46,7 @@ impl<const BOUNDS: usize> Maxima<BOUNDS> {
         self.levels.iter_mut().try_for_each(reserve_one)
     }
 
-    /// Adds rows of zeros up to a position. Room for them was reserved.
+    /// Adds rows of zeros up to a position. The caller has reserved them.
     pub(super) fn reach(&mut self, at: usize) {
         let mut rows = self.len().max(at + 1);
         for level in &mut self.levels {
@@ -84,7 +86,7 @@ impl<const BOUNDS: usize> Maxima<BOUNDS> {
         }
     }
 
-    /// The first position from `from` on whose row has at least `least` as its bound number `bound`.
+    /// The first position from `from` on whose row has `least` or more as bound number `bound`.
     #[inline]
     pub(super) fn next(&self, bound: usize, from: usize, least: i16) -> Option<usize> {
         let (mut level, mut at) = (0, from);
@@ -108,19 +110,19 @@ impl<const BOUNDS: usize> Maxima<BOUNDS> {
         })
     }
 
-    /// Bytes held.
+    /// Bytes of memory held.
     pub(super) fn bytes(&self) -> usize {
         self.levels.iter().map(|level| level.capacity() * size_of::<[i16; BOUNDS]>()).sum()
     }
 }
 
-/// The highest of two rows, bound by bound.
+/// The maximum of two rows, bound by bound.
 #[inline]
 fn higher<const BOUNDS: usize>(one: &[i16; BOUNDS], other: &[i16; BOUNDS]) -> [i16; BOUNDS] {
     core::array::from_fn(|bound| one[bound].max(other[bound]))
 }
 
-/// The highest of several rows, bound by bound.
+/// The maximum of several rows, bound by bound.
 fn highest<const BOUNDS: usize>(rows: &[[i16; BOUNDS]]) -> [i16; BOUNDS] {
     rows.iter().fold([0; BOUNDS], |highest, row| higher(&highest, row))
 }

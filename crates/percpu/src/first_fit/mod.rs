@@ -10,34 +10,34 @@
 //!
 //! Upper bounds and a cursor say where to search:
 //!
-//! - `longest` of a page: no free run that starts in the page is longer (P7). A free raises it at once. A search that finds no
-//!   place in the page lowers it.
-//! - `most` of a chunk: for each alignment, no page of the chunk has a place for more bits. A table of maxima over all chunks
-//!   (`maxima.rs`) finds the next chunk whose bound is high enough.
-//! - The cursor of a key, which is a size and an alignment: no page below it has a place for the key (P8). There are 24 keys
-//!   (`keys.rs`), so that most requests find their place in the one word at their cursor. Requests of up to 64 bits have a key,
-//!   and aligned ones of up to a page.
+//! - `longest` of a page: an upper bound of the free runs that start in the page (P7). A free raises it at once. A
+//!   search that finds no place in the page lowers it.
+//! - `most` of a chunk: for each alignment, an upper bound of the bits that fit in a page of the chunk. A table of
+//!   maxima over all chunks (`maxima.rs`) finds the next chunk whose bound is high enough.
+//! - The cursor of a key, which is a size and an alignment: no page below it has a place for the key (P8). There are 24
+//!   keys (`keys.rs`), so that most requests find their place in the one word at their cursor. Requests of up to 64
+//!   bits have a key, and aligned ones of up to a page.
 //!
 //! A request takes the first place that these steps find:
 //!
-//! 1. With a key: its cursor's page, then pages by ascending chunk and page, those whose bound is too low left out
+//! 1. With a key: its cursor's page, then pages by ascending chunk and page, except those whose bound is too low
 //!    (`find.rs`, `fit.rs`).
-//! 2. Up to a page without a key: chunks by ascending bound. Chunks are on lists by bound, in steps of 4, 8 and 32 bits. Tight
-//!    chunks come first so that long runs stay whole: a churn of random sizes then needs less memory
+//! 2. Up to a page without a key: chunks by ascending bound. Chunks are on lists by bound, in steps of 4, 8 and 32
+//!    bits. Tight chunks come first so that long runs stay whole: a churn of random sizes then needs less memory
 //!    (`freehold bench percpu --workload churn`).
-//! 3. A page that has memory and no object, the lowest of the first chunk with one; else a page without memory. The object
-//!    goes to the page's first bit.
+//! 3. The lowest populated page without objects, in the first chunk that has one; else a page without memory. The
+//!    object goes to the page's first bit.
 //!
-//! A page without objects ends a run, so a place found in steps 1 and 2 always has memory. An object of more than a page
-//! takes a run over several pages, with objects or without; each chunk has a bound of such runs, and a page below which none
-//! starts (`wide.rs`).
+//! A page without objects ends a run, so a place found in steps 1 and 2 always has memory. An object of more than a
+//! page takes a run over several pages, with objects or without. Each chunk has a bound of such runs, and a page below
+//! which none starts (`wide.rs`).
 //!
-//! Cost of a request: amortized O(log n) steps in the tables of n chunks, and a constant number of pages visited. A visit
-//! without a result lowers the chunk's bound for that alignment to what its pages hold, so a free pays for at most eleven such
-//! visits, one for each alignment, and one by requests of more than a page. A single request may visit all chunks that were freed
-//! into since the last one of its alignment.
+//! Cost of a request: amortized O(log n) steps in the tables of n chunks, and a constant number of pages visited. A
+//! fruitless visit makes the chunk's bound for that alignment exact. So each free is charged at most eleven such
+//! visits, one for each alignment, and one by requests of more than a page. A single request may visit all chunks that
+//! had a free since the last request of its alignment.
 //!
-//! Cost of a free: the search for the ends of the run that it makes, at most a page to either side. `freehold replay
+//! Cost of a free: the search for the ends of the resulting run, at most a page to either side. `freehold replay
 //! --instructions` counts both.
 
 mod bounds;
@@ -64,18 +64,19 @@ use alloc::vec::Vec;
 use freehold_units::Probe;
 use index::{BARE, Index};
 
-/// The most bits that a request can ask for. Bounds go no higher.
+/// The most bits of a request, and the highest bound.
 const MOST_BITS: u32 = MIN_UNIT_BYTES / BIT_BYTES;
 
-/// The default placement: first fit in pages with objects, then the lowest page without.
+/// The default placement: first fit in pages with objects, then the lowest page without objects.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstFit;
 
-/// For each page of a chunk, an upper bound in bits of the free runs that start in it, at most 1024. A page without objects
-/// ends a run, and its own bound is 0.
+/// For each page of a chunk, an upper bound in bits of the free runs that start in it, at most 1024. A page without
+/// objects ends a run, and its own bound is 0.
 type Longest = Vec<i16>;
 
-/// The list for chunks whose bound is `most` bits: in steps of 64 bits up to 64, of 4 up to 128, of 8 up to 256, then of 32.
+/// The list for chunks whose bound is `most` bits: in steps of 64 bits up to 64, of 4 up to 128, of 8 up to 256, then
+/// of 32.
 #[inline]
 fn slot_of_bound(most: i16) -> u32 {
     match most as u32 {
@@ -124,7 +125,7 @@ impl Placement for FirstFit {
         0
     }
 
-    /// The first such chunk of all, which is found without passing those of the list that have memory.
+    /// Returns the first such chunk of all lists: the index finds it without passing populated chunks.
     fn unpopulated(chunks: &mut Chunks<Self>, _: u32) -> Option<u32> {
         chunks.index.first_with(BARE)
     }
@@ -150,7 +151,7 @@ impl Placement for FirstFit {
         update::pages(chunks, chunk, ready);
     }
 
-    /// An upper bound: there is no longer run.
+    /// An upper bound: no run is longer.
     fn room(chunks: &Chunks<Self>, chunk: u32) -> Room {
         Room { longest: chunks.index.longest(chunk), start: None, first_free: 0 }
     }

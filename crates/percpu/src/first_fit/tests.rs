@@ -1,4 +1,4 @@
-//! Requests of all kinds find what room there is, and bounds and cursors stay true.
+//! Requests of all kinds find the free space there is, and bounds and cursors stay valid.
 
 use super::index::ALIGNMENTS;
 use super::keys::NOWHERE;
@@ -147,7 +147,8 @@ fn a_bound_of_a_vacant_position_that_is_not_0_is_seen() {
     assert_eq!(found(broken), expected);
 }
 
-/// Pages visited for each allocation of a sequence, in sets of three sizes. The sequence returns the number of allocations.
+/// Pages visited for each allocation of a sequence, in sets of three sizes. The sequence returns the number of
+/// allocations.
 fn pages_visited(sequence: impl Fn(&mut ChunkSet, u32, &mut Tally) -> u32) -> [u64; 3] {
     [8, 64, 512].map(|chunks| {
         let mut set: ChunkSet = ChunkSet::new(Config::new(MIN_UNIT_BYTES, 1)).unwrap();
@@ -266,7 +267,7 @@ fn sidelined_chunks_without_a_place_are_not_visited_again() {
     assert!(visited <= [4; 3], "{visited:?} pages an allocation");
 }
 
-/// Requests alike, or a free of every object of a stretch but one in so many.
+/// Equal requests, or frees of all objects of a range except one in every few.
 #[derive(Clone, Debug)]
 enum Step {
     Alloc { bytes: u64, shift: u32, times: u16 },

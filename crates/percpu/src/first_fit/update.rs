@@ -1,4 +1,4 @@
-//! Updates bounds and cursors as objects come and go.
+//! Updates bounds and cursors when objects are placed or freed.
 
 use super::index::{ALIGNMENTS, usable};
 use super::{FirstFit, Longest};
@@ -9,7 +9,7 @@ use crate::placement::Chunk;
 use crate::placement::Chunks;
 use core::ops::Range;
 
-/// An object was placed in one or several pages that had none. The free rest of the last of them is a new run.
+/// Updates after an object was placed in pages that had none. The free rest of the last page is a new run.
 #[cold]
 pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref object, .. }: &Change) {
     if object.end - object.start > BLOCK_BITS {
@@ -27,7 +27,7 @@ pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref o
     chunks.relocate(index);
 }
 
-/// An object was freed.
+/// Updates after an object was freed.
 // `inline(always)`: 323 instructions an operation, 332 without (`freehold replay --instructions` of forkshell.pcpu).
 #[inline(always)]
 pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
@@ -39,8 +39,8 @@ pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     record(chunks, index, &run);
 }
 
-/// As [`freed`], for an object of several pages, or for the last object of its page. The first and the last page may have
-/// other objects.
+/// As [`freed`], for an object of several pages, or for the last object of its page. The first and the last page may
+/// have other objects.
 #[inline(never)]
 fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     let Change { chunk: index, ref object, pages: emptied } = *freed;
@@ -95,7 +95,7 @@ fn start_before_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     start
 }
 
-/// The end of a free run that continues behind a word.
+/// The end of a free run that continues after a word.
 #[inline(never)]
 fn end_behind_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     let page = at / BLOCK_WORDS;
@@ -121,7 +121,7 @@ fn record(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     known.keys.lower(base, run);
     let [longest, .., least] = *known.most.row(index as usize);
     if least < bits {
-        // While no search has lowered one bound below another, all stay equal, and most runs raise none.
+        // All bounds are equal until a search lowers one below another, and then most runs raise none.
         let equal = longest == least;
         known.most.raise(index as usize, if equal { [bits; ALIGNMENTS] } else { usable(run) });
     }
@@ -130,8 +130,8 @@ fn record(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     }
 }
 
-/// Records a free run that touches the edge of a page. The part in the next page is a run of that page too. If the run is longer
-/// than a page, or continues in a page without objects, it raises the chunk's `wide`.
+/// Records a free run that touches the edge of a page. The part in the next page is a run of that page, too. If the run
+/// is longer than a page, or continues in a page without objects, it raises the chunk's `wide`.
 #[inline(never)]
 fn record_at_edge(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     let edge = base_of(block_of(run.start) + 1);
@@ -158,8 +158,8 @@ fn raise(bound: &mut i16, to: i16) {
     *bound = (*bound).max(to);
 }
 
-/// Updates the row of a chunk that was added or removed, or whose counts of pages changed. `ready` if it may have gained empty
-/// pages other than by a free.
+/// Updates the row of a chunk that was added or removed, or whose counts of pages changed. `ready` if it may have
+/// gained empty pages by something other than a free.
 pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32, ready: bool) {
     let chunk = chunks.at(index);
     let (empty, bare) = (chunk.empty_pages, chunk.pages.count() - chunk.populated_pages);
@@ -175,7 +175,7 @@ pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32, ready: bool) {
     if ready && empty > 0 {
         known.wide[1].raise(index, 0);
     } else if empty == 0 {
-        // A run over two pages with objects: each has a used bit.
+        // A run over two pages with objects is shorter than both: each has a used bit.
         known.wide[1].longest.lower(at, 0, 2 * (BLOCK_BITS as i16 - 1));
     }
     if !live {

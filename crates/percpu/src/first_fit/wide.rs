@@ -22,7 +22,8 @@ pub(super) fn find(
     in_chunks(chunks, request, false, probe)
 }
 
-/// The lowest place; if `populated`, only in pages that have memory. Lowers the bounds of the chunks in which it finds none.
+/// The lowest place; if `populated`, only in pages that have memory. Lowers the bounds of the chunks in which it finds
+/// none.
 fn in_chunks(
     chunks: &mut Chunks<FirstFit>,
     request: &BitRequest,
@@ -49,8 +50,9 @@ fn in_chunks(
     None
 }
 
-/// The lowest place in a chunk, none of whose runs of more than a page starts below page `from`; if there is no place, an upper
-/// bound of those runs, and of their aligned parts. And the page of the first of those runs, which is the next `from`.
+/// The lowest place in a chunk. No run of more than a page starts below page `from`. If there is no place, returns an
+/// upper bound of those runs, and of their aligned parts. Also returns the page of the first such run, which is the
+/// next `from`.
 fn in_chunk(
     chunk: &Chunk<Longest>,
     from: u32,
@@ -80,8 +82,8 @@ fn in_chunk(
             }
         }
         if begun {
-            // A run that starts here and goes on into a page with objects is counted in this page's bound. If the bound is
-            // less than a page, no run of more than a page starts here.
+            // This page's bound includes a run that continues into a page with objects. If the bound is less than a
+            // page, no run of more than a page starts here.
             let goes_on = !chunk.pages.is_begun(page + 1) || chunk.hints[page as usize] >= BLOCK_BITS as i16;
             start = if goes_on { chunk.used.after_last_set(bits) } else { bits.end };
         }

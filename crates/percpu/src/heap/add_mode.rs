@@ -1,4 +1,4 @@
-//! The ladder: how an add finds its slot, and how it adds.
+//! The modes of adds: how an add finds its slot, and how it adds.
 
 #![allow(unsafe_code, reason = "slots are found by address")]
 
@@ -7,7 +7,7 @@ use freehold_sys::thread_slot;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How a heap's adds are done. The order is that of preference.
+/// The mode of a heap's adds, in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AddMode {
     /// A restartable sequence on the CPU's own slot.
@@ -28,23 +28,24 @@ impl fmt::Display for AddMode {
     }
 }
 
-/// Adds to the slots of one heap: `stride_bytes` apart, one for each CPU, then the stray one, then that of batches.
+/// Adds to the slots of one heap. They are `stride_bytes` apart: one for each CPU, then the stray slot, then the slot
+/// of batches.
 #[derive(Debug)]
 pub(super) struct Adder {
-    /// How adds are done in the first mode, absent on others.
+    /// The add of the first mode; disabled in the others.
     adds: Sequence,
-    /// Where the CPU's number comes from, absent in the third mode.
+    /// The source of the CPU's number; disabled in the third mode.
     finds: Sequence,
     mode: AddMode,
     cpus: u32,
     stride_bytes: usize,
-    /// Whether anything was ever added to the stray slot of an object, or to that of batches. Set before the add.
+    /// Whether any add ever went to the stray slot of an object, or to that of batches. Set before the add.
     strays: AtomicBool,
     batches: AtomicBool,
 }
 
 impl Adder {
-    /// In a mode, which needs the sequence if it is not the third.
+    /// An adder in `mode`. All modes except the third need the sequence.
     pub(super) fn new(mode: AddMode, sequence: Sequence, cpus: u32, stride_bytes: usize) -> Self {
         debug_assert!(mode == AddMode::Sticky || !sequence.is_absent());
         let only = |on: bool| if on { sequence } else { Sequence::absent() };
@@ -63,27 +64,30 @@ impl Adder {
         self.mode
     }
 
-    /// The index of this thread now, below the number of CPUs. Another thread may have the same.
+    /// The present index of this thread, below the number of CPUs. Another thread may have the same index.
     #[inline]
     pub(super) fn index(&self) -> u32 {
         self.finds.index().unwrap_or_else(|| self.sticky_index())
     }
 
-    /// The index that stays with this thread. Consecutive threads are spread over all.
+    /// The permanent index of this thread. Consecutive threads are spread over all indexes.
     #[inline]
     fn sticky_index(&self) -> u32 {
-        // Multiples of the golden ratio's fraction lie far apart in 0..2^32, which is scaled down to the CPUs.
+        // Multiples of the golden ratio's fraction lie far apart in 0..2^32. The result is scaled down to the number of
+        // CPUs.
         let spread = thread_slot::number().wrapping_mul(0x9e37_79b9);
         ((u64::from(spread) * u64::from(self.cpus)) >> 32) as u32
     }
 
-    /// Adds `value` to a slot of the object word that starts at `first`, modulo 2^64.
+    /// Adds `value`, modulo 2^64, to a slot of the object's word at `first`.
     ///
     /// # Safety
-    /// `first` is an aligned word of a live object in the first unit of this adder's heap.
+    /// - `first` is an aligned word, in the first unit, of a live object of this adder's heap.
     #[inline]
     pub(super) unsafe fn add(&self, first: *mut u64, value: u64) {
-        // SAFETY: the word is in each unit; P10: in the first mode only the sequence writes to slots of CPUs.
+        // SAFETY:
+        // - The word exists in each unit (contract of this function).
+        // - In the first mode only the sequence writes to slots of CPUs (P10).
         unsafe {
             if !self.adds.add(first, value) {
                 self.add_atomic(first, value);
@@ -107,8 +111,8 @@ impl Adder {
         }
     }
 
-    /// Not inlined, and the last that is done, so that the first mode saves no registers for it: a record of a histogram takes
-    /// 2.5 adds otherwise, not 2.
+    /// Not inlined, and called last, so that the first mode saves no registers for it. Otherwise a record of a
+    /// histogram takes the time of 2.5 adds instead of 2.
     ///
     /// # Safety
     /// As [`Adder::add_two`].
@@ -121,7 +125,7 @@ impl Adder {
         }
     }
 
-    /// [`Adder::add`], which returns what the slot held before.
+    /// [`Adder::add`], which returns the slot's previous value.
     ///
     /// # Safety
     /// As [`Adder::add`].
@@ -136,7 +140,7 @@ impl Adder {
         }
     }
 
-    /// An atomic add to the slot of the CPU or the thread; in the first mode, to the stray one.
+    /// An atomic add to the slot of the CPU or the thread; in the first mode, to the stray slot.
     ///
     /// # Safety
     /// As [`Adder::add`].
@@ -152,14 +156,14 @@ impl Adder {
         }
     }
 
-    /// What a thread without a registered area adds.
+    /// The add of a thread without a registered area.
     ///
     /// # Safety
     /// As [`Adder::add`].
     #[cold]
     unsafe fn add_stray(&self, first: *mut u64, value: u64) -> u64 {
         self.strays.store(true, Ordering::Relaxed);
-        // SAFETY: the stray unit lies behind those of CPUs.
+        // SAFETY: the stray unit follows those of CPUs.
         unsafe { self.slot(first, self.cpus).fetch_add(value, Ordering::Relaxed) }
     }
 
@@ -174,7 +178,7 @@ impl Adder {
         unsafe { self.slot(first, self.cpus + 1).fetch_add(value, Ordering::Relaxed) };
     }
 
-    /// What was added to the batches.
+    /// The sum of the added batches.
     ///
     /// # Safety
     /// As [`Adder::add`].
@@ -186,7 +190,7 @@ impl Adder {
         unsafe { self.slot(first, self.cpus + 1).load(Ordering::Relaxed) }
     }
 
-    /// Units that hold parts of sums: those of CPUs, and the stray one once it was used.
+    /// Number of units that hold parts of sums: those of CPUs, and the stray one once it was used.
     #[inline]
     pub(super) fn summed_units(&self) -> u32 {
         self.cpus + u32::from(self.strays.load(Ordering::Relaxed))
@@ -201,10 +205,13 @@ impl Adder {
     /// The slot of a unit.
     ///
     /// # Safety
-    /// As [`Adder::add`]; and `unit` is one of the heap's.
+    /// - As [`Adder::add`].
+    /// - `unit` is one of the heap's.
     #[inline]
     pub(super) unsafe fn slot<'a>(&self, first: *mut u64, unit: u32) -> &'a AtomicU64 {
-        // SAFETY: the word is in each unit, aligned as in the first. What sequences store is atomic as a whole word.
+        // SAFETY:
+        // - The word exists in each unit, aligned as in the first.
+        // - Sequences store whole aligned words, which is atomic.
         unsafe { AtomicU64::from_ptr(first.byte_add(unit as usize * self.stride_bytes)) }
     }
 }

@@ -1,4 +1,4 @@
-//! How a heap is made: its capacity, its mode, its index.
+//! The builder of a heap: its capacity, its mode, its index.
 
 use super::add_mode::{AddMode, Adder};
 use super::core_set::CoreSet;
@@ -9,16 +9,16 @@ use super::{HeapError, Index, PerCpuHeap};
 use freehold_sys::{Reservation, machine, rseq, topology};
 use std::sync::Arc;
 
-/// Addresses for each CPU, unless a program says otherwise. Addresses cost nothing until they are used.
+/// The default size of the addresses for each CPU. Addresses cost nothing until they are used.
 pub const DEFAULT_CAPACITY_BYTES: u64 = if cfg!(miri) { MIN_CAPACITY_BYTES } else { 1 << 30 };
-/// A chunk.
+/// The size of one chunk.
 pub(super) const MIN_CAPACITY_BYTES: u64 = UNIT_BYTES as u64;
-/// Places are offsets of 32 bits.
+/// The limit of places, which are 32-bit offsets.
 pub(super) const MAX_CAPACITY_BYTES: u64 = 1 << 32;
-/// Of what a process may still map, one part in so many is reserved by default.
+/// By default a heap reserves at most one part in this many of what the process may still map.
 const SHARE: u64 = 16;
 
-/// Describes a heap.
+/// The builder of a heap.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a description makes no heap"]
 pub struct Builder {
@@ -35,26 +35,27 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The best mode, by `cpu_id`, with the default capacity. Cost: constant.
+    /// A heap with the best mode, indexed by `cpu_id`, with the default capacity. Cost: constant.
     pub fn new() -> Self {
         Self { capacity_bytes: None, mode: None, index: Index::CpuId, cpus: topology::possible_cpus() }
     }
 
-    /// Addresses for each CPU in bytes, a power of two from 256 KiB to 4 GiB: the most that all objects can take. Without
-    /// this, [`DEFAULT_CAPACITY_BYTES`], or the largest smaller one of which all units are a sixteenth of what the process may still map
-    /// and write to (`RLIMIT_AS`, `RLIMIT_DATA`, `vm.overcommit_memory` 2), and for which the system has addresses;
-    /// [`HeapStats::capacity_bytes`](super::HeapStats::capacity_bytes) says which. Cost: constant.
+    /// Sets the addresses for each CPU in bytes, a power of two from 256 KiB to 4 GiB. They limit the size of all
+    /// objects together. The default is [`DEFAULT_CAPACITY_BYTES`], reduced until two conditions hold: all units
+    /// together take at most a sixteenth of what the process may still map and write to (`RLIMIT_AS`, `RLIMIT_DATA`,
+    /// `vm.overcommit_memory` 2), and the system has the addresses.
+    /// [`HeapStats::capacity_bytes`](super::HeapStats::capacity_bytes) returns the result. Cost: constant.
     pub fn capacity(self, bytes: u64) -> Self {
         Self { capacity_bytes: Some(bytes), ..self }
     }
 
-    /// The mode, which must exist here. Without this, the best that does. Cost: constant.
+    /// Sets the mode, which this machine must support. The default is the best supported one. Cost: constant.
     pub fn add_mode(self, mode: AddMode) -> Self {
         Self { mode: Some(mode), ..self }
     }
 
-    /// The index of the first two modes. `CpuId`, the default, is faster and puts memory on the CPU's own node; `MmCid` takes
-    /// memory for no more CPUs than threads ran at once, which counts where a program may wander over many CPUs.
+    /// Sets the index of the first two modes. `CpuId`, the default, is faster and puts memory on the CPU's own node.
+    /// `MmCid` takes memory for no more CPUs than threads ran at once, which matters if a program moves over many CPUs.
     ///
     /// Cost: constant.
     pub fn index(self, index: Index) -> Self {
@@ -78,7 +79,7 @@ impl Builder {
         })
     }
 
-    /// The addresses, and how many bytes of them each CPU has.
+    /// Reserves the addresses. Returns them and the capacity of each CPU in bytes.
     fn reserve(&self) -> Result<(Reservation, u64), HeapError> {
         let mut capacity_bytes = self.capacity_bytes.unwrap_or(DEFAULT_CAPACITY_BYTES);
         let valid = MIN_CAPACITY_BYTES..=MAX_CAPACITY_BYTES;

@@ -1,13 +1,13 @@
-//! What the heap's lock protects: the set of chunks, by places instead of chunks and offsets.
+//! The state under the heap's lock: the set of chunks, addressed by places instead of chunks and offsets.
 
 use super::units::{UNIT_BYTES, UnitMemory, Units};
 use crate::{AllocError, ChunkSet, Config, ConfigError, FirstFit, Offset, PAGE_BYTES, Request, Stats};
 
-/// The set, and how often it was asked.
+/// The set, and a count of its uses.
 #[derive(Debug)]
 pub(super) struct CoreSet {
     set: ChunkSet<FirstFit, UnitMemory>,
-    /// Times that a magazine or a caller came with this lock.
+    /// Number of times that a magazine or a caller took the lock for objects.
     pub(super) visits: u64,
 }
 
@@ -32,7 +32,7 @@ impl CoreSet {
         self.set.taken_bytes(Offset { chunk, offset_bytes: place % UNIT_BYTES }).is_ok()
     }
 
-    /// A place in pages that are ready.
+    /// Takes a place in populated pages.
     pub(super) fn try_alloc(&mut self, request: &Request) -> Result<u32, AllocError> {
         self.visits += 1;
         self.set.alloc(&request.atomic()).map(place_of)
@@ -43,11 +43,11 @@ impl CoreSet {
         self.alloc_one(request)
     }
 
-    /// Places for as many equal objects as `into` has room for. If there is not room for all, none is taken.
+    /// Takes places for as many equal objects as `into` is long: all or none.
     pub(super) fn alloc_bulk(&mut self, request: &Request, into: &mut [u32]) -> Result<(), AllocError> {
         self.visits += 1;
         let spacing = request.spacing_bytes()?;
-        // A page's worth at a time: larger runs are rarely found, and smaller ones leave smaller holes unused.
+        // One page's worth at a time: larger runs are rarely found, and smaller ones leave smaller holes unused.
         let most = (PAGE_BYTES / spacing).max(1) as usize;
         let mut done = 0;
         while done < into.len() {
@@ -61,9 +61,9 @@ impl CoreSet {
         Ok(())
     }
 
-    /// Places for objects of a page: side by side if there is such a run, else in holes.
+    /// Takes places for at most a page of objects: adjacent if there is such a run, else in holes.
     fn alloc_part(&mut self, request: &Request, spacing: u32, into: &mut [u32]) -> Result<(), AllocError> {
-        // Where there is no memory for a run's pages, there may be holes in pages that have some.
+        // If there is no memory for a run's pages, populated pages may still have holes.
         if let Ok(Some(first)) = self.set.alloc_run(request, into.len() as u32) {
             let first = place_of(first);
             into.iter_mut().zip(0..).for_each(|(place, nth)| *place = first + nth * spacing);
@@ -104,7 +104,8 @@ impl CoreSet {
         self.balance();
     }
 
-    /// Gives back what chunks do not need. That there is no memory for spare pages concerns nobody yet.
+    /// Returns memory that chunks do not need. An error is ignored: it only means that no spare pages could be
+    /// populated.
     fn balance(&mut self) {
         if self.set.wants_balance() {
             let _ = self.set.balance();
@@ -116,7 +117,7 @@ impl CoreSet {
     }
 }
 
-/// Chunks lie side by side in each unit.
+/// Chunks are adjacent in each unit.
 fn place_of(offset: Offset) -> u32 {
     offset.chunk.index() * UNIT_BYTES + offset.offset_bytes
 }

@@ -1,42 +1,42 @@
-//! Why a heap cannot be made, and why a request that may not wait was refused.
+//! Errors of making a heap, and of requests that must not wait.
 
 use super::{Absent, Index, SysError};
 use crate::{AllocError, ConfigError};
 use freehold_units::{Bytes, error_messages};
 
-/// Why there is no heap.
+/// The error of making a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeapError {
-    /// The capacity is no power of two, or too small, or too large.
+    /// The capacity is not a power of two, too small, or too large.
     Capacity {
-        /// The capacity asked for, in bytes for each CPU.
+        /// The requested capacity, in bytes for each CPU.
         capacity_bytes: u64,
     },
-    /// The mode that was asked for does not exist here.
+    /// This machine does not support the requested mode.
     AddMode {
-        /// Why not.
+        /// The reason.
         absent: Absent,
     },
-    /// The kernel does not write the index that was asked for.
+    /// The kernel does not provide the requested index.
     Index {
         /// The index.
         index: Index,
     },
-    /// The system refused addresses.
+    /// The system refused to reserve addresses.
     Reserve {
-        /// Bytes of addresses: the capacity for each CPU and two more, with a page behind each.
+        /// Bytes of addresses: the capacity for each CPU and for two more units, with a page after each.
         reserve_bytes: u64,
         /// The capacity, in bytes for each CPU.
         capacity_bytes: u64,
-        /// Why.
+        /// The system's error.
         error: SysError,
     },
     /// The chunks cannot be laid out.
     Config(ConfigError),
-    /// The heap of statics has no room for the object.
+    /// The global heap has no space for the object.
     Alloc(AllocError),
-    /// The global heap exists already, so it cannot be described any more.
+    /// The global heap exists already, so it cannot be configured any more.
     GlobalExists,
     /// No memory for the heap's own lists.
     OutOfMemory,
@@ -68,13 +68,13 @@ impl From<ConfigError> for HeapError {
     }
 }
 
-/// Why a request that may not wait was not served.
+/// The error of a request that must not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TryAllocError {
     /// Another thread holds the lock.
     Busy,
-    /// The request is invalid, or there is no room in pages that are ready.
+    /// The request is invalid, or no populated page has space for it.
     Alloc(AllocError),
 }
 

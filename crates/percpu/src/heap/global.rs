@@ -1,16 +1,16 @@
-//! The heap of statics.
+//! The global heap, which holds the objects of statics.
 
 use super::{Builder, HeapError, PerCpuHeap};
 use freehold_sys::fork;
 use std::sync::{Mutex, OnceLock};
 
 static GLOBAL: OnceLock<PerCpuHeap> = OnceLock::new();
-/// Held by who makes it, so that one is made and a failure can be repeated.
+/// Held while the heap is made, so that only one is made and a failed attempt can be repeated.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// The heap of statics.
+/// The global heap, which holds the objects of statics.
 impl PerCpuHeap {
-    /// The heap in which counters of statics are, made when first asked for.
+    /// The global heap, which holds the counters of statics. The first call makes it.
     ///
     /// Cost: constant; the first call is a [`Builder::build`].
     ///
@@ -23,10 +23,10 @@ impl PerCpuHeap {
         }
     }
 
-    /// Makes the global heap as described. To be called before any counter of a static is used. Cost: as [`Builder::build`].
+    /// Makes the global heap from a builder. Call it before any static counter is used. Cost: as [`Builder::build`].
     ///
     /// # Errors
-    /// [`HeapError::GlobalExists`], or why there is no such heap.
+    /// [`HeapError::GlobalExists`], or the error of [`Builder::build`].
     pub fn make_global(builder: Builder) -> Result<&'static Self, HeapError> {
         match make(builder)? {
             (heap, true) => Ok(heap),
@@ -35,7 +35,7 @@ impl PerCpuHeap {
     }
 }
 
-/// The global heap, and whether it was made just now.
+/// The global heap, and whether this call made it.
 fn make(builder: Builder) -> Result<(&'static PerCpuHeap, bool), HeapError> {
     let _making = fork::lock(|| MAKING.lock());
     if let Some(heap) = GLOBAL.get() {

@@ -12,15 +12,16 @@ use std::sync::atomic::{
 };
 use std::vec::Vec;
 
-/// A type of which all bytes zero are a value, that threads may share, and that needs no drop.
+/// A type that threads may share, whose all-zero bytes are a valid value, and that needs no drop.
 ///
 /// # Safety
-/// All bytes zero, padding included, are a valid value. Forgetting a value leaks nothing.
+/// - All bytes zero, padding included, are a valid value.
+/// - Forgetting a value leaks nothing.
 pub unsafe trait Zeroed: Sync + Sized {}
 
 macro_rules! zeroed {
     ($($type:ty),*) => {$(
-        // SAFETY: zero is a value of an integer, and false of a bool; nothing is owned.
+        // SAFETY: zero is a valid integer, and `false` for a bool; neither owns anything.
         unsafe impl Zeroed for $type {}
     )*};
 }
@@ -38,12 +39,13 @@ zeroed!(
     AtomicUsize
 );
 
-// SAFETY: each of its values may be zero.
+// SAFETY: each element may be zero.
 unsafe impl<T: Zeroed, const LEN: usize> Zeroed for [T; LEN] {}
 
-/// An object with a value for each CPU. A small name that is copied: it does not free what it names.
+/// A handle of an object with a value for each CPU. The handle is small and `Copy`, and does not free the object.
 ///
-/// The value of a CPU is not locked: another thread may reach it at the same time, so `T` is shared, as an atomic is.
+/// The value of a CPU is not locked: other threads may access it at the same time. So `T` must be shareable, as an
+/// atomic is.
 #[derive(Debug)]
 pub struct PerCpu<'heap, T> {
     heap: &'heap PerCpuHeap,
@@ -73,25 +75,25 @@ impl<'heap, T: Zeroed> PerCpu<'heap, T> {
         self.at(self.heap.adder.index())
     }
 
-    /// The value of a CPU; `None` if there can be no such CPU. Cost: constant.
+    /// The value of a CPU; `None` if no such CPU is possible. Cost: constant.
     #[must_use]
     pub fn cpu(self, cpu: u32) -> Option<&'heap T> {
         (cpu < self.heap.cpus()).then(|| self.at(cpu))
     }
 
-    /// The values of all CPUs that there can be. To look at one costs no memory. Cost: constant for each CPU.
+    /// The values of all possible CPUs. Reading one takes no memory. Cost: constant for each CPU.
     pub fn iter(self) -> impl FusedIterator<Item = &'heap T> {
         (0..self.heap.cpus()).map(move |cpu| self.at(cpu))
     }
 
-    /// The value in a unit that the heap has.
+    /// The value in one of the heap's units.
     #[inline]
     fn at(self, unit: u32) -> &'heap T {
         let value = self.heap.units.at(unit, self.place).cast();
         // SAFETY:
-        // - The place was allocated for a `T`, in each unit, and is aligned for it: units start at pages.
-        // - It was zero then, which is a `T` (`Zeroed`, P11), and only shared references to it were given out.
-        // - The heap has the memory while it lives, and the object is not freed while references exist
+        // - The place was allocated for a `T` in each unit. It is aligned for `T`, since units start at pages.
+        // - It was zero then, which is a valid `T` (`Zeroed`, P11), and only shared references to it exist.
+        // - The heap owns the memory while it lives, and the object is not freed while references exist
         //   (`PerCpuHeap::free`, `PerCpuBox`).
         unsafe { value.as_ref() }
     }
@@ -99,10 +101,10 @@ impl<'heap, T: Zeroed> PerCpu<'heap, T> {
 
 /// Objects that exist once per CPU.
 impl PerCpuHeap {
-    /// An object whose values are all zero.
+    /// Allocates an object whose values are all zero.
     ///
-    /// Cost: constant for sizes up to 64 bytes aligned to at most 8, of which 32 are fetched at a time; for others, and for
-    /// those 32, an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock.
+    /// Cost: constant for sizes up to 64 bytes aligned to at most 8, of which 32 are fetched at a time; for others, and
+    /// for those 32, an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock.
     ///
     /// ```
     /// use freehold_percpu::heap::PerCpuHeap;
@@ -120,8 +122,9 @@ impl PerCpuHeap {
         Ok(PerCpu::new(self, self.alloc_place(&PerCpu::<T>::REQUEST)?))
     }
 
-    /// An object whose values are all zero, from memory that is at hand: no system call is made, and no lock waited for. The
-    /// first write to a page may still fault. Cost: as [`PerCpuHeap::alloc`], without the wait and without the memory.
+    /// Allocates an object whose values are all zero from populated memory. It makes no system call and waits for no
+    /// lock. The first write to a page may still fault. Cost: as [`PerCpuHeap::alloc`], without waiting and without
+    /// getting memory.
     ///
     /// # Errors
     /// See [`TryAllocError`].
@@ -133,15 +136,15 @@ impl PerCpuHeap {
             return Ok(PerCpu::new(self, place));
         }
         let mut core = sync::try_lock(&self.core).ok_or(TryAllocError::Busy)?;
-        // What goes to a magazine later must have the size of its class.
+        // A place that a free puts into a magazine must have the size of its class.
         let request = magazine::class_of(&request).map_or(request, magazine::request_of);
         let place = core.try_alloc(&request).map_err(TryAllocError::Alloc)?;
         Ok(PerCpu::new(self, place))
     }
 
-    /// Many objects whose values are all zero, or none.
+    /// Allocates many objects whose values are all zero: all or none.
     ///
-    /// Cost: for each page that the objects fill one search; where no run of that length is free, one for each object.
+    /// Cost: one search for each page that the objects fill; if no run of that length is free, one for each object.
     ///
     /// # Errors
     /// As [`PerCpuHeap::alloc`].
@@ -162,7 +165,8 @@ impl PerCpuHeap {
     /// magazine, a free ([`ChunkSet::free`](crate::ChunkSet::free)) under the heap's lock.
     ///
     /// # Safety
-    /// The object is of this heap, and live. No reference into it and no copy of the handle is used afterwards.
+    /// - The object is live and belongs to this heap.
+    /// - No reference into it and no copy of the handle is used afterwards.
     pub unsafe fn free<T: Zeroed>(&self, object: PerCpu<'_, T>) {
         debug_assert!(std::ptr::eq(self, object.heap), "the object is of another heap");
         self.free_place(&PerCpu::<T>::REQUEST, object.place);
@@ -171,7 +175,8 @@ impl PerCpuHeap {
     /// Frees many objects. Cost: as [`PerCpuHeap::free`] for each, with one lock for 64.
     ///
     /// # Safety
-    /// As [`PerCpuHeap::free`], for each, and each is there once.
+    /// - As [`PerCpuHeap::free`], for each object.
+    /// - No object occurs twice.
     pub unsafe fn free_bulk<T: Zeroed>(&self, objects: &[PerCpu<'_, T>]) {
         let mut places = [0; 64];
         for objects in objects.chunks(places.len()) {
@@ -182,7 +187,7 @@ impl PerCpuHeap {
         }
     }
 
-    /// An object that is freed when its owner is dropped. Cost: as [`PerCpuHeap::alloc`].
+    /// Allocates an object that is freed when the returned owner is dropped. Cost: as [`PerCpuHeap::alloc`].
     ///
     /// # Errors
     /// As [`PerCpuHeap::alloc`].
@@ -191,8 +196,8 @@ impl PerCpuHeap {
     }
 }
 
-/// Owns an object with a value for each CPU. It is freed when this is dropped; its values are forgotten. If this is forgotten
-/// itself (`mem::forget`), it leaks the object, until the heap is dropped.
+/// Owns an object with a value for each CPU. Dropping the owner frees the object and forgets its values. A forgotten
+/// owner (`mem::forget`) leaks the object until the heap is dropped.
 #[derive(Debug)]
 pub struct PerCpuBox<'heap, T: Zeroed>(PerCpu<'heap, T>);
 
@@ -218,7 +223,9 @@ impl<T: Zeroed> PerCpuBox<'_, T> {
 
 impl<T: Zeroed> Drop for PerCpuBox<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: this owns the object, and references to its values were borrowed from this.
+        // SAFETY:
+        // - This value owns the object, which is live.
+        // - All references to its values borrow from this value, so none is left.
         unsafe { self.0.heap.free(self.0) }
     }
 }

@@ -1,4 +1,4 @@
-//! Magazines: places that are kept near a CPU, so that most requests never see the heap's lock.
+//! Magazines: caches of places for each CPU, so that most requests never take the heap's lock.
 //!
 //! ```text
 //!   shard of CPU 0   8 bytes   clean | p p p p ...  64 |   zero in every unit: an alloc takes the last
@@ -9,7 +9,8 @@
 //! Shard locks are only tried. On contention the caller tries the other shards, then the heap.
 //!
 //! # Invariants
-//! P11: clean places are zero. P12: a place is in one magazine at most.
+//! - P11: clean places are zero.
+//! - P12: a place is in at most one magazine.
 
 use super::sync::{Mutex, lock, try_lock};
 use crate::{AllocError, OutOfMemory, Request};
@@ -19,9 +20,9 @@ use std::vec::Vec;
 
 /// Places in a full magazine.
 const FULL: usize = if cfg!(loom) { 2 } else { 64 };
-/// Places that a magazine is filled with.
+/// Number of places that a refill fetches.
 const REFILL: usize = FULL / 2;
-/// Sizes that have magazines: 8 to 64 bytes, in steps of 8.
+/// Number of sizes that have magazines: 8 to 64 bytes, in steps of 8.
 const CLASSES: usize = if cfg!(loom) { 1 } else { 8 };
 const CLASS_BYTES: u64 = 8;
 
@@ -41,20 +42,20 @@ pub(super) fn bytes_of(class: usize) -> usize {
     (class + 1) * CLASS_BYTES as usize
 }
 
-/// The request that serves all of a class.
+/// The request for a place of a class.
 pub(super) fn request_of(class: usize) -> Request {
     Request::new(bytes_of(class) as u64).align(CLASS_BYTES)
 }
 
-/// Where magazines are filled from and emptied into.
+/// The source that magazines are filled from and emptied into.
 pub(super) trait Source {
-    /// Fills `into` with places that are zero; on error, with none.
+    /// Fills `into` with zeroed places: all or, on error, none.
     fn alloc(&self, class: usize, into: &mut [u32]) -> Result<(), AllocError>;
 
-    /// Takes places back that are zero.
+    /// Frees places, which are zero.
     fn free(&self, places: &[u32]);
 
-    /// Makes places zero.
+    /// Zeroes places.
     fn clear(&self, class: usize, places: &[u32]);
 }
 
@@ -66,7 +67,7 @@ pub(super) struct Magazine {
 }
 
 impl Magazine {
-    /// Reserves both lists, once. Later nothing is asked for.
+    /// Reserves memory for both lists once, so that later calls allocate nothing.
     fn reserve(&mut self) -> Result<(), OutOfMemory> {
         if self.clean.capacity() == 0 {
             self.clean.try_reserve_exact(FULL)?;
@@ -75,7 +76,7 @@ impl Magazine {
         Ok(())
     }
 
-    /// Clears what is dirty, if there are no clean ones.
+    /// Zeroes the dirty places if there are no clean ones.
     fn zero_dirty(&mut self, class: usize, source: &impl Source) {
         if self.clean.is_empty() && !self.dirty.is_empty() {
             source.clear(class, &self.dirty);
@@ -92,14 +93,14 @@ impl Magazine {
         let mut places = [0; REFILL];
         match source.alloc(class, &mut places) {
             Ok(()) => self.clean.extend_from_slice(&places[1..]),
-            // There may be room for one where there is none for many.
+            // There may be space for one place when there is none for many.
             Err(AllocError::OutOfMemory) => source.alloc(class, &mut places[..1])?,
             Err(error) => return Err(error),
         }
         Ok(places[0])
     }
 
-    /// Takes places from the list of clean ones. Returns how many.
+    /// Takes clean places. Returns how many.
     fn take(&mut self, class: usize, into: &mut [u32], source: &impl Source) -> usize {
         let mut done = 0;
         while done < into.len() {
@@ -116,8 +117,8 @@ impl Magazine {
         done
     }
 
-    /// Adds places to the dirty list. A full one is cleared, and kept as the clean one if that is empty; otherwise its places
-    /// go to the source.
+    /// Adds places to the dirty list. A full dirty list is zeroed. It becomes the clean list if that is empty;
+    /// otherwise its places go to the source.
     fn free(&mut self, class: usize, places: &[u32], source: &impl Source) -> Result<(), OutOfMemory> {
         self.reserve()?;
         for &place in places {
@@ -130,7 +131,7 @@ impl Magazine {
                 self.dirty.clear();
             }
             self.dirty.push(place);
-            // Cleared now, 64 at once, so that requests find clean ones.
+            // Zeroed now, 64 at once, so that requests find clean places.
             if self.dirty.len() == FULL {
                 self.zero_dirty(class, source);
             }
@@ -159,7 +160,7 @@ impl Magazines {
         Ok(Self { shards: shards.into_boxed_slice() })
     }
 
-    /// Calls `act` on a shard that nobody else has, from the one of `hint` on; `None` if all are taken.
+    /// Calls `act` on the first shard, from `hint` on, whose lock is free; `None` if all are locked.
     fn with<R>(&self, hint: usize, act: impl FnOnce(&mut [Magazine; CLASSES]) -> R) -> Option<R> {
         let _section = Section::enter();
         let start = hint % self.shards.len();
@@ -168,7 +169,7 @@ impl Magazines {
         Some(act(&mut shard))
     }
 
-    /// A place that is zero.
+    /// Takes a zeroed place.
     pub(super) fn alloc(&self, hint: usize, class: usize, source: &impl Source) -> Result<u32, AllocError> {
         let found = self.with(hint, |magazines| magazines[class].alloc(class, source));
         found.unwrap_or_else(|| {
@@ -177,7 +178,7 @@ impl Magazines {
         })
     }
 
-    /// Many places that are zero, or none.
+    /// Takes many zeroed places: all or none.
     pub(super) fn alloc_bulk(
         &self,
         hint: usize,
@@ -196,7 +197,7 @@ impl Magazines {
         })
     }
 
-    /// A place that is zero and at hand, with nothing asked for; `None` if there is none.
+    /// Takes a clean place from a magazine without asking the source; `None` if there is none.
     pub(super) fn try_alloc(&self, hint: usize, class: usize, source: &impl Source) -> Option<u32> {
         self.with(hint, |magazines| {
             let mut place = [0];
@@ -204,7 +205,7 @@ impl Magazines {
         })?
     }
 
-    /// Takes places back, as their objects left them.
+    /// Frees places, which still have their objects' contents.
     pub(super) fn free(&self, hint: usize, class: usize, places: &[u32], source: &impl Source) {
         let kept = self.with(hint, |magazines| magazines[class].free(class, places, source));
         if kept != Some(Ok(())) {
@@ -213,7 +214,7 @@ impl Magazines {
         }
     }
 
-    /// Gives all places back.
+    /// Returns all places to the source.
     pub(super) fn drain(&self, source: &impl Source) {
         for shard in &self.shards {
             let mut magazines = lock(&shard.0);
@@ -229,7 +230,7 @@ impl Magazines {
         }
     }
 
-    /// Places that are kept, and what a check of all of them finds: each is kept once.
+    /// All places in magazines. Checks that each is there only once.
     pub(super) fn kept(&self) -> Vec<u32> {
         let mut all = Vec::new();
         for shard in &self.shards {

@@ -1,4 +1,4 @@
-//! Memory that exists once per CPU, and what is counted in it.
+//! A heap of memory that exists once per CPU, for counters and other objects.
 //!
 //! ```text
 //!   base                  + stride              + 2 stride ...        cpus stride      (cpus + 1) stride
@@ -11,8 +11,9 @@
 //!   batches  whole batches that approximate counters handed on
 //! ```
 //!
-//! An object is one place, an offset valid in every unit. A page gets memory when a CPU first writes to it, so a CPU that
-//! never runs the program costs nothing; pages go back when their chunk is empty, and on [`PerCpuHeap::trim`].
+//! An object is one place: an offset that is valid in every unit. A page gets memory when a CPU first writes to it, so
+//! a CPU that never runs the program costs nothing. Pages return to the system when their chunk is empty, and on
+//! [`PerCpuHeap::trim`].
 //!
 //! | AddMode | An add | Needs |
 //! |---|---|---|
@@ -38,15 +39,18 @@
 //! ```
 //!
 //! # Fork
-//! A child inherits memory as it was, so counters go on from what they had. Adds and reads take no lock. A `fork` waits for
-//! threads that are inside an allocation or a free, so the child can allocate from every heap ([`freehold_sys::fork`]).
+//! A child inherits a copy of the memory, so counters continue from their values. Adds and reads take no lock. A `fork`
+//! waits for threads that are inside an allocation or a free, so the child can allocate from every heap
+//! ([`freehold_sys::fork`]).
 //!
 //! # Invariants
-//! P10: slots of a heap in the first mode are written by restartable sequences only, but for strays and batches, which are
-//! written atomically only. P11: what no object is in is zero in every unit, as are the clean places of magazines.
-//! P12: a place is an object's, in one magazine, or free in the set. P13: the sum over all units is the sum of what was
-//! added. P14: a batch counter's handed-on sum lacks less than a batch for each unit, and less than a batch for each
-//! add on its way.
+//! - P10: in the first mode, only restartable sequences write the slots of CPUs. Strays and batches are only written
+//!   atomically.
+//! - P11: free memory, and the clean places of magazines, are zero in every unit.
+//! - P12: a place belongs to an object, to one magazine, or is free in the set.
+//! - P13: the sum over all units is the sum of all adds.
+//! - P14: the shared sum of a batch counter is too low by less than a batch for each unit, plus less than a batch for
+//!   each add in progress.
 //!
 //! Source: M. Desnoyers, "Waste-Free Per-CPU Userspace Memory Allocation", FOSDEM 2025.
 
@@ -84,7 +88,7 @@ use units::Units;
 
 /// The memory of objects that exist once per CPU. Shared by all threads.
 ///
-/// Allocation and frees take a lock of the CPU's own that is only ever tried, and the heap's own lock once for 32
+/// Allocations and frees try the lock of the CPU's shard, without waiting, and take the heap's own lock once for 32
 /// objects. Sizes above 64 bytes, or alignments above 8, take the heap's lock each time.
 pub struct PerCpuHeap {
     /// Read by every add, never written.
@@ -104,28 +108,28 @@ impl PerCpuHeap {
         Builder::new().build()
     }
 
-    /// A heap to be described. Cost: constant.
+    /// A builder for a heap. Cost: constant.
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    /// How adds are done. Cost: constant.
+    /// The mode of adds. Cost: constant.
     #[must_use]
     pub fn add_mode(&self) -> AddMode {
         self.adder.add_mode()
     }
 
-    /// CPUs that have a unit: those that the kernel may ever use. Cost: constant.
+    /// The number of CPUs that have a unit: those that the kernel may ever use. Cost: constant.
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.units.cpus()
     }
 
-    /// Gives back all memory that no object is in, what magazines hold included. Allocation has to ask for memory again
-    /// afterwards.
+    /// Returns all memory without objects to the system, including the places in magazines. Later allocations have to
+    /// get memory again.
     ///
-    /// Cost: a step for each page of the heap's chunks, and a system call for each unit of each range of pages that is given
-    /// back; the heap's lock is held meanwhile.
+    /// Cost: a step for each page of the heap's chunks, and a system call for each unit of each range of pages that is
+    /// returned. The heap's lock is held meanwhile.
     pub fn trim(&self) {
         self.magazines.drain(self);
         self.lock().trim();
@@ -139,7 +143,7 @@ impl PerCpuHeap {
         }
     }
 
-    /// Places for many equal objects, zero in every unit. Either all are found or none.
+    /// Places for many equal objects, zero in every unit. Takes all or none.
     fn alloc_places(&self, request: &Request, into: &mut [u32]) -> Result<(), AllocError> {
         match magazine::class_of(request) {
             Some(class) => self.magazines.alloc_bulk(self.hint(), class, into, self),
@@ -147,7 +151,7 @@ impl PerCpuHeap {
         }
     }
 
-    /// Takes back the place of an object of that request. It is live, and nobody uses it.
+    /// Frees the place of a live object of that request, which is not used any more.
     fn free_place(&self, request: &Request, place: u32) {
         match magazine::class_of(request) {
             Some(class) => self.magazines.free(self.hint(), class, &[place], self),
@@ -158,7 +162,7 @@ impl PerCpuHeap {
         }
     }
 
-    /// The same for many.
+    /// [`Self::free_place`] for many places.
     fn free_places(&self, request: &Request, places: &[u32]) {
         match magazine::class_of(request) {
             Some(class) => self.magazines.free(self.hint(), class, places, self),
@@ -169,12 +173,12 @@ impl PerCpuHeap {
         }
     }
 
-    /// Makes objects that nobody uses zero (P11), in the units that were ever written to.
+    /// Zeroes unused objects (P11) in the units that were ever written to.
     fn clear_places(&self, places: &[u32], size_bytes: usize) {
         self.adder.used_units().for_each(|unit| self.units.clear(unit, places, size_bytes));
     }
 
-    /// Where to begin among magazines.
+    /// The shard of magazines to try first.
     fn hint(&self) -> usize {
         self.adder.index() as usize
     }
@@ -186,12 +190,12 @@ impl PerCpuHeap {
 
 impl fmt::Debug for PerCpuHeap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Nothing that is behind a lock: the formatter is the caller's code.
+        // Shows nothing behind a lock: the formatter is the caller's code.
         f.debug_struct("PerCpuHeap").field("mode", &self.add_mode()).finish_non_exhaustive()
     }
 }
 
-/// What magazines are filled from and emptied into.
+/// Magazines are filled from the heap and emptied into it.
 impl Source for PerCpuHeap {
     fn alloc(&self, class: usize, into: &mut [u32]) -> Result<(), AllocError> {
         self.lock().alloc_bulk(&magazine::request_of(class), into)
@@ -206,9 +210,9 @@ impl Source for PerCpuHeap {
     }
 }
 
-/// A heap that lives as long as the program, so that counters can be in it.
+/// Leaking a heap, so that it can hold counters.
 impl PerCpuHeap {
-    /// The same heap, never dropped. Cost: constant.
+    /// Leaks the heap: it lives as long as the program. Cost: constant.
     #[must_use]
     pub fn leak(self) -> &'static Self {
         Box::leak(Box::new(self))

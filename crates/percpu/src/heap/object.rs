@@ -1,4 +1,4 @@
-//! The pointer layer of counters: an object of words that a static may hold before it exists.
+//! The pointer layer of counters: an object of words, which a static may hold before the object exists.
 
 #![allow(unsafe_code, reason = "objects are found by address")]
 
@@ -8,11 +8,11 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::vec::Vec;
 
-/// An object of so many words in a heap that lives as long as the program, or none yet.
+/// An object of `WORDS` words, or none yet, in a heap that lives as long as the program.
 ///
 /// # Invariants
-/// If `first` is not null, it is the first word of a live object of `heap` in the first unit, which this owns, and `heap`
-/// is a `&'static PerCpuHeap`. It never changes again.
+/// If `first` is not null, it points to the first word, in the first unit, of a live object of `heap` that this value
+/// owns. `heap` is then a `&'static PerCpuHeap`. Neither changes again.
 #[derive(Debug)]
 pub(crate) struct LazyObject<const WORDS: usize> {
     /// Written by `make`, with Release, after `heap`; pairs with the Acquire in `get`.
@@ -20,7 +20,7 @@ pub(crate) struct LazyObject<const WORDS: usize> {
     heap: AtomicPtr<PerCpuHeap>,
 }
 
-/// The words of an object that exists.
+/// The words of an existing object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<const WORDS: usize> {
     heap: &'static PerCpuHeap,
@@ -30,7 +30,7 @@ pub(crate) struct Words<const WORDS: usize> {
 impl<const WORDS: usize> LazyObject<WORDS> {
     const REQUEST: Request = Request::new(8 * WORDS as u64).align(8);
 
-    /// No object yet. The first that needs it makes it, in the global heap.
+    /// No object yet. The first use makes it in the global heap.
     pub(crate) const fn new() -> Self {
         Self { first: AtomicPtr::new(ptr::null_mut()), heap: AtomicPtr::new(ptr::null_mut()) }
     }
@@ -40,7 +40,7 @@ impl<const WORDS: usize> LazyObject<WORDS> {
         Ok(Self::owning(heap, heap.alloc_place(&Self::REQUEST)?))
     }
 
-    /// Many objects in a heap, each in what `with` makes of it, or none.
+    /// Many objects in a heap, each wrapped by `with`: all or none.
     pub(crate) fn bulk<T>(
         heap: &'static PerCpuHeap,
         count: usize,
@@ -48,18 +48,18 @@ impl<const WORDS: usize> LazyObject<WORDS> {
     ) -> Result<Vec<T>, AllocError> {
         let mut all = Vec::new();
         all.try_reserve_exact(count).map_err(|_| AllocError::OutOfMemory)?;
-        // As many as a magazine holds.
+        // The capacity of a magazine.
         let mut places = [0; 64];
         while all.len() < count {
             let some = places.len().min(count - all.len());
-            // What was made before a refusal is dropped with the list.
+            // On an error, the objects made so far are dropped with the list.
             heap.alloc_places(&Self::REQUEST, &mut places[..some])?;
             all.extend(places[..some].iter().map(|&place| with(Self::owning(heap, place))));
         }
         Ok(all)
     }
 
-    /// The owner of a place that was allocated.
+    /// The owner of an allocated place.
     fn owning(heap: &'static PerCpuHeap, place: u32) -> Self {
         let first = heap.units.at(0, place).cast().as_ptr();
         Self { first: AtomicPtr::new(first), heap: AtomicPtr::new(ptr::from_ref(heap).cast_mut()) }
@@ -69,12 +69,13 @@ impl<const WORDS: usize> LazyObject<WORDS> {
     #[inline]
     pub(crate) fn get(&self) -> Option<Words<WORDS>> {
         let first = NonNull::new(self.first.load(Ordering::Acquire))?;
-        // SAFETY: `first` is not null, so `heap` is a reference that lives as long as the program.
+        // SAFETY:
+        // - `first` is not null, so `heap` is a `&'static PerCpuHeap` (invariant above).
         let heap = unsafe { NonNull::new_unchecked(self.heap.load(Ordering::Relaxed)).as_ref() };
         Some(Words { heap, first })
     }
 
-    /// The object, made in the global heap if there is none.
+    /// The object; made in the global heap if there is none.
     #[cold]
     #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     pub(crate) fn make(&self) -> Result<Words<WORDS>, HeapError> {
@@ -84,7 +85,7 @@ impl<const WORDS: usize> LazyObject<WORDS> {
         let heap = PerCpuHeap::global()?;
         let place = heap.alloc_place(&Self::REQUEST)?;
         let first = heap.units.at(0, place).cast::<u64>();
-        // Others may be here too. All store the same heap.
+        // Other threads may do this concurrently. All store the same heap.
         self.heap.store(ptr::from_ref(heap).cast_mut(), Ordering::Relaxed);
         let stored =
             self.first.compare_exchange(ptr::null_mut(), first.as_ptr(), Ordering::AcqRel, Ordering::Acquire);
@@ -101,7 +102,7 @@ impl<const WORDS: usize> LazyObject<WORDS> {
         Some((heap, (first.addr().get() - heap.units.at(0, 0).addr().get()) as u32))
     }
 
-    /// Frees many objects, as many at once as are of one heap side by side.
+    /// Frees many objects. Adjacent objects of one heap are freed together.
     pub(crate) fn free_bulk(objects: impl Iterator<Item = Self>) {
         let mut places = [0; 64];
         let mut kept = 0;
@@ -153,7 +154,7 @@ impl<const WORDS: usize> Words<WORDS> {
         unsafe { self.heap.adder.add_two((self.word(index), value), (self.word(other), more)) }
     }
 
-    /// Adds to a word, and returns what its slot held before.
+    /// Adds to a word, and returns the previous value of its slot.
     #[inline]
     pub(crate) fn fetch_add(self, index: usize, value: u64) -> u64 {
         // SAFETY: a word of a live object of this heap.
@@ -175,25 +176,26 @@ impl<const WORDS: usize> Words<WORDS> {
         unsafe { self.heap.adder.add_batches(self.word(index), value) }
     }
 
-    /// The batches added.
+    /// The sum of the added batches.
     pub(crate) fn batches(self, index: usize) -> u64 {
         // SAFETY: a word of a live object of this heap.
         unsafe { self.heap.adder.batches(self.word(index)) }
     }
 
-    /// CPUs that have a slot.
+    /// The number of CPUs that have a slot.
     pub(crate) fn cpus(self) -> u32 {
         self.heap.cpus()
     }
 }
 
-/// Objects that are summed together.
+/// The most objects that are summed together.
 pub(crate) const TOGETHER: usize = 256;
-/// Units that are read object by object; a processor follows so many streams of memory. Further ones are read unit by unit.
+/// The most units that are read object by object: a processor prefetches that many streams. More units are read unit by
+/// unit.
 const STREAMS: u32 = 4;
 
-/// Writes to each of `sums`, at most [`TOGETHER`], what the object of one word beside it has counted, plus the number that
-/// comes with the object.
+/// Writes to each of `sums`, at most [`TOGETHER`], the sum of the one-word object with the same index, plus the number
+/// paired with the object.
 pub(crate) fn sum_together<'a>(objects: impl Iterator<Item = (&'a LazyObject<1>, u64)>, sums: &mut [u64]) {
     let mut firsts = [const { ptr::null_mut() }; TOGETHER];
     let mut heap: Option<&'static PerCpuHeap> = None;

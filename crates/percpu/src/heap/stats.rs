@@ -1,4 +1,4 @@
-//! What a heap holds, and a check of all its invariants.
+//! The figures of a heap, and a check of all its invariants.
 
 use super::PerCpuHeap;
 use super::units::UNIT_BYTES;
@@ -9,19 +9,19 @@ use std::collections::BTreeSet;
 /// Counts of one moment. Bytes of objects are those of one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeapStats {
-    /// Objects that are live or kept by magazines.
+    /// Objects that are live or in magazines.
     pub placed: u64,
-    /// Of these, those that magazines keep.
+    /// Of these, those in magazines.
     pub kept: u64,
-    /// Bytes of chunks, and of these, bytes without an object.
+    /// Bytes of all chunks.
     pub chunk_bytes: u64,
-    /// See `chunk_bytes`.
+    /// Of `chunk_bytes`, bytes without an object.
     pub free_bytes: u64,
     /// Bytes that the heap's maps and lists take.
     pub metadata_bytes: u64,
-    /// How often the heap's own lock was taken for objects.
+    /// Number of times that the heap's own lock was taken for objects.
     pub lock_visits: u64,
-    /// The most that chunks can take.
+    /// The most bytes that chunks can take.
     pub capacity_bytes: u64,
 }
 
@@ -50,19 +50,20 @@ impl PerCpuHeap {
     /// Cost: system calls that pass every page of the heap's capacity in each unit.
     ///
     /// # Errors
-    /// The system does not say which pages have memory.
+    /// The system does not report which pages have memory.
     pub fn resident_bytes(&self) -> Result<std::vec::Vec<u64>, SysError> {
         let unit_bytes =
             |unit| self.units.memory().resident_bytes(self.units.range(unit, 0..self.units.stride_bytes()));
         (0..self.units.count()).map(unit_bytes).collect()
     }
 
-    /// Checks the set of chunks, and that magazines keep each place once (P12). Nobody else may use the heap meanwhile.
+    /// Checks the set of chunks, and that each place is in at most one magazine (P12). No other thread may use the heap
+    /// meanwhile.
     ///
     /// Cost: linear in the bits of all chunks.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The first invariant that fails.
     pub fn validate(&self) -> Result<(), Broken> {
         let kept = self.magazines.kept();
         let once: BTreeSet<u32> = kept.iter().copied().collect();

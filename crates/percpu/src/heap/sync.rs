@@ -1,4 +1,4 @@
-//! The locks of the heap: the standard library's, or loom's where its protocol is modelled.
+//! The locks of the heap: the standard library's, or loom's in models of its protocol.
 
 #[cfg(loom)]
 pub(super) use loom::sync::{Mutex, MutexGuard};
@@ -8,15 +8,16 @@ pub(super) use std::sync::{Mutex, MutexGuard};
 use freehold_sys::fork::{self, Held};
 use std::sync::TryLockError;
 
-/// A lock that is held, in a section that no `fork` falls into.
+/// A held lock, inside a section that excludes `fork`.
 pub(super) type Guard<'a, T> = Held<MutexGuard<'a, T>>;
 
-/// Waits for a lock. Nothing panics under one, but a panic of the allocator's hook or of a test must not spread.
+/// Waits for a lock. The heap does not panic under one. Poisoning is ignored so that a panic in an allocator's hook or
+/// a test does not spread.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> Guard<'_, T> {
     fork::lock(|| mutex.lock())
 }
 
-/// Takes a lock if nobody has it. The caller is in a section.
+/// Takes a lock if it is free. The caller is in a section that excludes `fork`.
 pub(super) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),

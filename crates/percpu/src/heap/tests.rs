@@ -1,4 +1,4 @@
-//! The heap: objects are apart and zero, memory that is lacking is an error, memory goes back.
+//! The heap: objects are disjoint and zero, a lack of memory is an error, memory returns to the system.
 
 use super::*;
 use crate::AllocError;
@@ -154,7 +154,7 @@ fn what_cannot_wait_makes_no_call() {
 #[test]
 #[allow(unsafe_code)]
 fn each_refusal_is_an_error_and_a_retry_works() {
-    // A capacity that is asked for: otherwise a smaller one is tried.
+    // With an explicit capacity: otherwise a smaller one is tried.
     let builder = small();
     let mut refused = 0;
     for calls in 0.. {
@@ -185,7 +185,7 @@ fn each_refusal_is_an_error_and_a_retry_works() {
                 Err(error) => panic!("{error}"),
             }
         }
-        // What magazines do where there is nothing: the same error.
+        // Magazines return the same error when there is no memory.
         let single = heap.alloc::<AtomicU64>();
         assert!(matches!(single, Ok(_) | Err(AllocError::OutOfMemory)));
         heap.validate().unwrap();
@@ -227,7 +227,7 @@ fn untouched_units_and_trimmed_pages_have_no_memory() {
     for object in &objects {
         object.cpu(0).unwrap().store(1, Relaxed);
     }
-    // To read all costs nothing either.
+    // Reading all values takes no memory either.
     assert_eq!(
         objects.iter().flat_map(|object| object.iter()).map(|value| value.load(Relaxed)).sum::<u64>(),
         100_000

@@ -1,4 +1,4 @@
-//! The pointer layer: where each unit is, and who makes its memory zero.
+//! The pointer layer: the addresses of units, and the zeroing of their memory.
 
 #![allow(unsafe_code, reason = "objects are found by address")]
 
@@ -9,10 +9,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::vec::Vec;
 
-/// Bytes of a chunk for each CPU.
+/// Bytes of a chunk in each unit.
 pub(super) const UNIT_BYTES: u32 = 256 << 10;
 
-/// Units beside those of CPUs: strays, batches.
+/// Units in addition to those of CPUs: strays and batches.
 pub(super) const EXTRA_UNITS: u32 = 2;
 
 /// The units of a heap: `cpus` and [`EXTRA_UNITS`] more, `stride_bytes` apart.
@@ -24,20 +24,20 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// From a unit to the next: the capacity and a page, which never gets memory. So the same place has another colour in
-    /// each unit, and a step too far faults.
+    /// The distance between units: the capacity plus a page that never gets memory. So a place has another cache colour
+    /// in each unit, and an access past the end faults.
     fn stride_of(capacity_bytes: u64) -> usize {
         capacity_bytes as usize + page_bytes().max(PAGE_BYTES as usize)
     }
 
-    /// Bytes of addresses that units of that capacity take. Saturates where there are not so many.
+    /// Bytes of addresses that units of that capacity take. Saturates at the maximum.
     pub(super) fn reserved_bytes(capacity_bytes: u64, cpus: u32) -> usize {
         let page = page_bytes().max(PAGE_BYTES as usize);
         let all = Self::stride_of(capacity_bytes).checked_mul((cpus + EXTRA_UNITS) as usize);
         all.unwrap_or(usize::MAX & !(page - 1))
     }
 
-    /// The units in addresses of that many bytes.
+    /// The units in reserved addresses, with that capacity each.
     pub(super) fn new(memory: Arc<Reservation>, capacity_bytes: u64, cpus: u32) -> Self {
         debug_assert!(memory.len_bytes() >= Self::reserved_bytes(capacity_bytes, cpus));
         Self { memory, stride_bytes: Self::stride_of(capacity_bytes), cpus }
@@ -59,11 +59,13 @@ impl Units {
         self.cpus + EXTRA_UNITS
     }
 
-    /// Where a place is in a unit.
+    /// The address of a place in a unit.
     #[inline]
     pub(super) fn at(&self, unit: u32, place: u32) -> NonNull<u8> {
         debug_assert!(unit < self.count() && (place as usize) < self.stride_bytes);
-        // SAFETY: places are below the capacity, which is below the stride, and there are so many units of that stride.
+        // SAFETY:
+        // - `place` is below the capacity, which is below the stride.
+        // - `unit` is below the number of units, and the reservation has a stride for each.
         unsafe { self.memory.base().add(unit as usize * self.stride_bytes + place as usize) }
     }
 
@@ -77,13 +79,15 @@ impl Units {
         &self.memory
     }
 
-    /// Makes objects of `size_bytes` zero in a unit. Nobody uses them. What is zero already is only read, so that pages that
-    /// were never written to stay without memory.
+    /// Zeroes unused objects of `size_bytes` in a unit. Words that are already zero are only read, so pages that were
+    /// never written stay without memory.
     pub(super) fn clear(&self, unit: u32, places: &[u32], size_bytes: usize) {
         for &place in places {
             let first = self.at(unit, place).cast::<u32>();
             for word in 0..size_bytes.div_ceil(BIT_BYTES as usize) {
-                // SAFETY: an object takes whole multiples of 4 bytes, its chunk is committed, and nobody else uses it.
+                // SAFETY:
+                // - The object takes a multiple of 4 bytes, and its chunk is committed.
+                // - No other thread uses it.
                 unsafe {
                     let word = first.add(word);
                     if word.read() != 0 {
@@ -95,16 +99,16 @@ impl Units {
     }
 }
 
-/// The memory of chunks, as the set asks for it.
+/// The memory of chunks: the [`Backing`] of the heap's set.
 ///
-/// A chunk is committed in every unit when it is made, and stays so. Its pages are zero where nothing was ever written; pages
-/// that are given back hold no object, so they are zero too (P11), whether the system takes them or not.
+/// A chunk is committed in every unit when it is made, and stays committed. Pages that were never written are zero.
+/// Pages that are depopulated hold no object, so they are zero, too (P11), whether the system takes them or not.
 #[derive(Debug)]
 pub(super) struct UnitMemory {
     units: Units,
-    /// Chunks that there are addresses for.
+    /// The most chunks that fit the addresses.
     chunks: u32,
-    /// By position, how many chunks had it before the one that has it now.
+    /// The generation of the latest chunk at each position.
     generations: Vec<u32>,
 }
 
@@ -113,12 +117,12 @@ impl UnitMemory {
         Self { units, chunks: (capacity_bytes / u64::from(UNIT_BYTES)) as u32, generations: Vec::new() }
     }
 
-    /// The chunk that has a position.
+    /// The chunk at a position.
     pub(super) fn chunk_at(&self, index: u32) -> ChunkId {
         ChunkId::from_parts(index, self.generations[index as usize])
     }
 
-    /// Some pages of a chunk in a unit, in bytes of the reservation.
+    /// A range of a chunk's pages in a unit, in bytes of the reservation.
     fn pages(&self, unit: u32, chunk: ChunkId, pages: Range<u32>) -> Range<usize> {
         let start = chunk.index() as usize * UNIT_BYTES as usize;
         let page = |page: u32| start + page as usize * PAGE_BYTES as usize;
@@ -137,7 +141,7 @@ impl Backing for UnitMemory {
             self.generations.resize(index + 1, 0);
         }
         for unit in 0..self.units.count() {
-            // What was committed before a refusal stays so, and does no harm.
+            // After an error, units that were already committed stay so, which is harmless.
             let pages = self.pages(unit, chunk, 0..UNIT_BYTES / PAGE_BYTES);
             self.units.memory().commit(pages).map_err(|_| OutOfMemory)?;
         }
@@ -146,12 +150,14 @@ impl Backing for UnitMemory {
     }
 
     fn depopulate(&mut self, chunk: ChunkId, pages: Range<u32>) {
-        // A system with larger pages keeps them.
+        // On a system with larger pages, pages are not returned.
         if page_bytes() != PAGE_BYTES as usize {
             return;
         }
         for unit in 0..self.units.count() {
-            // SAFETY: the chunk is committed, and no object is in its pages. A refusal leaves them as they are, zero.
+            // SAFETY:
+            // - The chunk is committed.
+            // - No object is in the pages. If the call fails, they stay zero.
             let _ = unsafe { self.units.memory().decommit(self.pages(unit, chunk, pages.clone())) };
         }
     }

@@ -5,7 +5,7 @@
 //!   pages   which pages have memory in every unit, and how many bits of each are used
 //! ```
 //!
-//! The maps are exact. `hints` tell the placement where to look in them.
+//! The maps are exact. `hints` guide the placement's search in them.
 
 use crate::config::{Config, Population};
 use crate::geometry::{BIT_BYTES, base_of, block_of};
@@ -14,29 +14,30 @@ use crate::pages::Pages;
 use crate::{FreeError, Offset, OutOfMemory};
 use core::ops::Range;
 
-/// No chunk.
+/// Stands for "no chunk".
 pub const NONE: u32 = u32::MAX;
 
 /// One chunk of a set, or a vacant position, which has no maps and the hints of a chunk without objects.
 #[derive(Clone, Debug)]
 pub struct Chunk<H> {
-    /// Which bits objects have.
+    /// The map of used bits and object starts.
     pub used: ObjectMap,
-    /// Which pages have memory, and how many bits of each objects have.
+    /// The pages: whether each has memory, and its number of used bits.
     pub pages: Pages,
     /// The placement's hints.
     pub hints: H,
     /// The number of chunks that had this position before.
     pub(crate) generation: u32,
-    /// Bits that no object has.
+    /// Number of free bits.
     pub free_bits: u32,
-    /// Live objects.
+    /// Number of live objects.
     pub objects: u32,
-    /// Pages that have memory.
+    /// Number of populated pages.
     pub populated_pages: u32,
-    /// Populated pages without any object.
+    /// Number of populated pages without any object.
     pub(crate) empty_pages: u32,
-    /// Whether it is set aside so that its pages can be given back. If so, its empty pages do not count for the set.
+    /// Whether the chunk is set aside so that its pages can be depopulated. If so, its empty pages do not count for the
+    /// set.
     pub(crate) isolated: bool,
 }
 
@@ -60,7 +61,7 @@ impl<H> Chunk<H> {
         })
     }
 
-    /// Drops the maps: the chunk is gone, its position vacant.
+    /// Drops the maps and so makes the position vacant.
     pub(crate) fn vacate(&mut self) {
         self.used = ObjectMap::empty();
         self.pages = Pages::none();
@@ -78,10 +79,11 @@ impl<H> Chunk<H> {
         self.used.bytes() + self.pages.bytes()
     }
 
-    /// Marks an object in the maps. Returns how many of its pages had no object before. `None` if one of its pages has no
-    /// memory; then nothing changed.
-    // `inline(always)`: 323 instructions an operation, 331 without (`freehold replay --instructions` of forkshell.pcpu). The six in this
-    // crate together: 372 without, and 0.53 of `bitmap-linux-fixed` in time over the recorded workloads instead of 0.48.
+    /// Marks an object in the maps. Returns how many of its pages had no object before. Returns `None`, and changes
+    /// nothing, if one of its pages has no memory.
+    // `inline(always)`: 323 instructions an operation, 331 without (`freehold replay --instructions` of
+    // forkshell.pcpu). The six in this crate together: 372 without, and 0.53 of `bitmap-linux-fixed` in time over the
+    // recorded workloads instead of 0.48.
     #[inline(always)]
     pub(crate) fn mark_taken(&mut self, object: &Range<u32>) -> Option<u32> {
         let begun = self.pages.take(object)?;
@@ -93,12 +95,13 @@ impl<H> Chunk<H> {
     }
 
     /// Clears the object that starts at an offset. Returns its bits, and how many of its pages have no object any more.
-    /// `None` if no object starts there.
-    // `inline(always)`: 323 instructions an operation, 336 without (`freehold replay --instructions` of forkshell.pcpu).
+    /// Returns `None` if no object starts there.
+    // `inline(always)`: 323 instructions an operation, 336 without (`freehold replay --instructions` of
+    // forkshell.pcpu).
     #[inline(always)]
     pub(crate) fn mark_free(&mut self, offset_bytes: u32) -> Option<(Range<u32>, u32)> {
-        // The offset in bits. The low bits of an offset that is not a multiple of 4 rotate to the top: then it is beyond
-        // every unit, and no object is found.
+        // The offset in bits. If the offset is not a multiple of 4, its low bits rotate to the top. The result is then
+        // beyond every unit, and no object is found.
         let start = offset_bytes.rotate_right(BIT_BYTES.ilog2());
         let end = self.used.give(start)?;
         let object = start..end;
@@ -109,7 +112,7 @@ impl<H> Chunk<H> {
         Some((object, emptied))
     }
 
-    /// The bits of the object that starts at `offset`, which names this chunk.
+    /// The bits of the object that starts at `offset` in this chunk.
     pub(crate) fn object_at(&self, offset: Offset) -> Result<Range<u32>, FreeError> {
         let start = offset.offset_bytes / BIT_BYTES;
         match self.used.find(start) {
@@ -118,7 +121,7 @@ impl<H> Chunk<H> {
         }
     }
 
-    /// Why no object starts at `offset`, which names this position.
+    /// The error for an `offset` at this position where no object starts.
     #[cold]
     pub(crate) fn no_object(&self, offset: Offset) -> FreeError {
         let Offset { chunk, offset_bytes } = offset;
@@ -141,8 +144,9 @@ impl<H> Chunk<H> {
         block_of(run.start)..block_of(run.end - 1) + 1
     }
 
-    /// The first bit of the first page with memory behind the first page without in a run; if there is none, of the page
-    /// behind the run. Cost: a step for every page.
+    /// Where a search continues after the unpopulated pages of a run: the first bit of the first populated page after
+    /// the first unpopulated one. If there is none, the first bit of the page after the run. Cost: a step for every
+    /// page.
     pub fn behind_bare_pages(&self, run: &Range<u32>) -> u32 {
         let pages = Self::pages_of(run);
         let bare = self.pages.next_bare(pages.clone());

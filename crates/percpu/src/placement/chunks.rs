@@ -12,13 +12,13 @@ use core::iter::FusedIterator;
 #[derive(Clone, Debug)]
 pub struct Chunks<P: Placement> {
     chunks: Vec<Chunk<P::Hints>>,
-    /// Positions that have a chunk.
+    /// Number of positions that have a chunk.
     pub(crate) live: u32,
-    /// The lists that they are on.
+    /// The lists of the positions.
     pub lists: ChunkLists,
     /// Bits of a unit.
     pub(crate) bits: u32,
-    /// Populated pages without any object, those of isolated chunks not counted.
+    /// Number of populated pages without any object, except those of isolated chunks.
     pub(crate) empty_pages: u32,
     pub(crate) index: P::Index,
 }
@@ -47,14 +47,14 @@ impl<P: Placement> Chunks<P> {
         &mut self.chunks[index as usize]
     }
 
-    /// The position that `chunk` names. It may be vacant: a caller can make up the next name of a vacant position.
+    /// The position that `chunk` names. It may be vacant: a caller can construct the next name of a vacant position.
     #[inline]
     pub(crate) fn find(&self, chunk: ChunkId) -> Result<&Chunk<P::Hints>, FreeError> {
         let known = self.chunks.get(chunk.index as usize);
         known.filter(|known| known.generation == chunk.generation).ok_or(FreeError::UnknownChunk { chunk })
     }
 
-    /// The same, to be changed.
+    /// [`Chunks::find`], mutable.
     #[inline]
     pub(crate) fn find_mut(&mut self, chunk: ChunkId) -> Result<&mut Chunk<P::Hints>, FreeError> {
         let known = self.chunks.get_mut(chunk.index as usize);
@@ -67,7 +67,7 @@ impl<P: Placement> Chunks<P> {
         ChunkId { index, generation: self.at(index).generation }
     }
 
-    /// Every position, those without a chunk included.
+    /// All positions, including those without a chunk.
     pub(crate) fn positions(&self) -> &[Chunk<P::Hints>] {
         &self.chunks
     }
@@ -77,7 +77,7 @@ impl<P: Placement> Chunks<P> {
         (0..).zip(&self.chunks).filter(|(_, chunk)| chunk.is_live()).map(|(index, _)| index)
     }
 
-    /// Bytes held for the list of chunks and for the index, without the chunks' own maps and hints.
+    /// Bytes of memory of the list of chunks and of the index, without the chunks' own maps and hints.
     pub(crate) fn bytes(&self) -> usize {
         self.chunks.capacity() * size_of::<Chunk<P::Hints>>() + P::index_bytes(&self.index)
     }
@@ -111,8 +111,8 @@ impl<P: Placement> Chunks<P> {
         P::update_pages(self, id.index, true);
     }
 
-    /// Removes a chunk without objects. Its position becomes vacant; after the last generation it is retired, so that no name
-    /// is used twice (P4).
+    /// Removes a chunk without objects. Its position becomes vacant, or is retired after the last generation, so that
+    /// no name is used twice (P4).
     pub(crate) fn remove(&mut self, index: u32) {
         let chunk = self.at_mut(index);
         chunk.vacate();
@@ -124,8 +124,9 @@ impl<P: Placement> Chunks<P> {
         P::update_pages(self, index, false);
     }
 
-    /// Relinks a chunk whose size class changed: at the head if its free area grew, at the tail if it shrank. A chunk that is set aside stays on its list. A chunk that was demoted since the last
-    /// change stays on the list of full chunks. Cost: constant.
+    /// Relinks a chunk whose size class changed: at the head if its free area grew, at the tail if it shrank. A chunk
+    /// that is set aside stays on its list. A chunk that was demoted since the last change stays on the list of full
+    /// chunks. Cost: constant.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
     pub fn relocate(&mut self, index: u32) {

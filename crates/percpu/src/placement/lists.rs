@@ -1,4 +1,4 @@
-//! The lists that chunks are kept on.
+//! The lists of chunks.
 //!
 //! ```text
 //!   0     1     2    ...   lists - 1  |  sidelined   free   to depopulate  |  vacant      retired
@@ -6,8 +6,8 @@
 //!                                      |              object  emptied       |  to be used  never again
 //! ```
 //!
-//! A list is a ring through a head, so that linking and unlinking have no special cases. Rings are stored apart from the
-//! chunks, so that moving a chunk touches no other chunk:
+//! A list is a ring through a head, so linking and unlinking have no special cases. Rings are stored apart from the
+//! chunks, so moving a chunk touches no other chunk:
 //!
 //! ```text
 //!   ring   | head of 0 | head of 1 | ... | head of retired | position 0 | position 1 | ...
@@ -25,9 +25,9 @@ use alloc::vec::Vec;
 /// The end of a list at which a chunk is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Before all others.
+    /// Before all other chunks.
     Head,
-    /// Behind all others.
+    /// After all other chunks.
     Tail,
 }
 
@@ -38,22 +38,22 @@ struct Link {
     next: u32,
 }
 
-/// Which list a position is on.
+/// The lists of a position.
 #[derive(Clone, Copy, Debug)]
 struct Membership {
     slot: u16,
-    /// The list of the chunk's room after the last change. The chunk may be on another one: set aside, or demoted.
+    /// The list of the chunk's size class at the last change. The chunk may be on another list: set aside, or demoted.
     by_room: u16,
 }
 
-/// Every list, and which lists have chunks.
+/// All lists, and a bit for each that has chunks.
 #[derive(Clone, Debug)]
 pub struct ChunkLists {
     ring: Vec<Link>,
     positions: Vec<Membership>,
-    /// A bit for each list that has a chunk.
+    /// A bit for each list, set if it has a chunk.
     occupied: u64,
-    /// The lists before the special ones.
+    /// Number of lists before the special ones.
     lists: u32,
 }
 
@@ -61,7 +61,7 @@ pub struct ChunkLists {
 const SPECIAL: u32 = 5;
 
 impl ChunkLists {
-    /// `lists` lists by room, and the special ones, all empty.
+    /// `lists` lists by size class, and the special ones, all empty.
     pub(crate) fn new(lists: u32) -> Result<Self, OutOfMemory> {
         let heads = lists + SPECIAL;
         let mut ring = with_room(heads)?;
@@ -70,7 +70,7 @@ impl ChunkLists {
         Ok(Self { ring, positions: Vec::new(), occupied: 0, lists })
     }
 
-    /// Reserves room for one more position.
+    /// Reserves memory for one more position.
     pub(crate) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         if self.ring.len() == u32::MAX as usize {
             return Err(OutOfMemory);
@@ -87,32 +87,32 @@ impl ChunkLists {
         self.link(link, slot, End::Head);
     }
 
-    /// Chunks whose empty pages were given back, kept for when other chunks are full.
+    /// The list of chunks whose empty pages were depopulated, used only when other chunks are full.
     pub(crate) fn sidelined(&self) -> u32 {
         self.lists
     }
 
-    /// Chunks without any object. Cost: constant.
+    /// The list of chunks without any object. Cost: constant.
     pub fn free(&self) -> u32 {
         self.lists + 1
     }
 
-    /// Chunks whose empty pages shall be given back. Cost: constant.
+    /// The list of chunks whose empty pages will be depopulated. Cost: constant.
     pub fn to_depopulate(&self) -> u32 {
         self.lists + 2
     }
 
-    /// Positions whose chunks are gone.
+    /// The list of vacant positions.
     pub(crate) fn vacant(&self) -> u32 {
         self.lists + 3
     }
 
-    /// Positions that have no name left.
+    /// The list of retired positions, which have no name left.
     pub(crate) fn retired(&self) -> u32 {
         self.lists + 4
     }
 
-    /// The number of lists of chunks: those of vacant and retired positions come behind them.
+    /// The number of lists of chunks. The lists of vacant and retired positions come after them.
     pub(crate) fn count(&self) -> u32 {
         self.vacant()
     }
@@ -150,12 +150,12 @@ impl ChunkLists {
         self.position(self.at(slot).previous)
     }
 
-    /// The chunk before one on its list.
+    /// The previous chunk on its list.
     pub(crate) fn previous(&self, index: u32) -> u32 {
         self.position(self.at(self.link_of(index)).previous)
     }
 
-    /// The chunk behind one on its list. Cost: constant.
+    /// The next chunk on its list. Cost: constant.
     #[inline]
     pub fn next(&self, index: u32) -> u32 {
         self.position(self.at(self.link_of(index)).next)
@@ -167,7 +167,7 @@ impl ChunkLists {
         self.positions[index as usize].slot.into()
     }
 
-    /// The list of a chunk's room after the last change.
+    /// The list of a chunk's size class at the last change.
     #[inline]
     pub(crate) fn by_room(&self, index: u32) -> u32 {
         self.positions[index as usize].by_room.into()
@@ -178,13 +178,13 @@ impl ChunkLists {
         self.positions[index as usize].by_room = slot as u16;
     }
 
-    /// The chunks of a list, the first one first.
+    /// The chunks of a list, from first to last.
     pub(crate) fn list(&self, slot: u32) -> impl Iterator<Item = u32> {
         let chunk = |index: u32| (index != NONE).then_some(index);
         core::iter::successors(chunk(self.first(slot)), move |&index| chunk(self.next(index)))
     }
 
-    /// Moves a chunk to an end of a list, which may be the one that it is on. Cost: constant.
+    /// Moves a chunk to an end of a list, which may be its present list. Cost: constant.
     #[inline]
     pub fn move_to(&mut self, index: u32, slot: u32, end: End) {
         let (link, was) = (self.link_of(index), self.of(index));
@@ -196,7 +196,7 @@ impl ChunkLists {
         self.link(link, slot, end);
     }
 
-    /// Links a position that is on no list at an end of one.
+    /// Links a position that is on no list to an end of a list.
     #[inline]
     fn link(&mut self, link: u32, slot: u32, end: End) {
         let head = *self.at(slot);
@@ -214,14 +214,14 @@ impl ChunkLists {
         self.occupied = self.occupied & !(1 << slot) | some << slot;
     }
 
-    /// The first list from `slot` on and before `end` that has a chunk. Cost: constant.
+    /// The first list in `slot..end` that has a chunk. Cost: constant.
     #[inline]
     pub fn next_occupied(&self, slot: u32, end: u32) -> Option<u32> {
         let found = (self.occupied & !0 << slot).trailing_zeros();
         (found < end).then_some(found)
     }
 
-    /// Whether a list ends at its own head behind `last`, its last chunk or [`NONE`].
+    /// Whether the link after `last`, the list's last chunk or [`NONE`], is the list's own head.
     pub(crate) fn ends_with(&self, slot: u32, last: u32) -> bool {
         let link = if last == NONE { slot } else { self.link_of(last) };
         self.at(link).next == slot && self.at(slot).previous == link
@@ -239,13 +239,13 @@ impl ChunkLists {
         self.ring[from as usize].next
     }
 
-    /// Redirects a link, as no operation does.
+    /// Redirects a link. Only tests do this, to break the ring.
     #[cfg(test)]
     pub(crate) fn set_link(&mut self, from: u32, to: u32) {
         self.ring[from as usize].next = to;
     }
 
-    /// Bytes held.
+    /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> usize {
         self.ring.capacity() * size_of::<Link>() + self.positions.capacity() * size_of::<Membership>()
     }

@@ -1,4 +1,4 @@
-//! Where objects go: the interface between a set of chunks and its placement, and what a placement works with.
+//! Placements: the interface between a set of chunks and the policy that chooses the place of an object.
 //!
 //! ```text
 //!   ChunkSet    checks requests, asks the placement for a place, marks objects, populates pages, balances
@@ -8,8 +8,9 @@
 //!     ChunkLists  a list for each class of free room, and special ones
 //! ```
 //!
-//! [`FirstFit`](crate::FirstFit) is the default. Another placement implements [`Placement`]; its hints decide what is found and
-//! how fast. [`ChunkSet::validate`](crate::ChunkSet::validate) calls its own check of every hint.
+//! [`FirstFit`](crate::FirstFit) is the default. Another placement implements [`Placement`]; its hints decide which
+//! places it finds and how fast. [`ChunkSet::validate`](crate::ChunkSet::validate) calls the placement's own check of
+//! every hint.
 
 mod chunk;
 mod chunks;
@@ -38,40 +39,40 @@ pub struct Location {
     pub bit: u32,
 }
 
-/// An object that came or went.
+/// An object that was placed or freed.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// The chunk's position.
     pub chunk: u32,
-    /// Its bits.
+    /// The object's bits.
     pub object: Range<u32>,
-    /// Pages that had no object before it came, or have none now that it is gone.
+    /// Number of pages that had no object before it was placed, or have none after it was freed.
     pub pages: u32,
 }
 
-/// What a placement knows of a chunk's free runs, for statistics.
+/// A placement's record of a chunk's free runs, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// The longest run in bits, as far as the placement knows.
     pub longest: u32,
-    /// Where that starts, if the placement knows.
+    /// The start of that run, if the placement knows it.
     pub start: Option<u32>,
     /// No bit below is free.
     pub first_free: u32,
 }
 
-/// Where objects go: [`FirstFit`](crate::FirstFit), or a placement of yours.
+/// A policy that chooses the place of an object: [`FirstFit`](crate::FirstFit), or one of your own.
 pub trait Placement: Sized {
-    /// What the placement keeps for each chunk.
+    /// The placement's data for each chunk.
     type Hints: Clone + Debug;
 
-    /// What the placement keeps for all chunks together.
+    /// The placement's data for all chunks together.
     type Index: Clone + Debug;
 
     /// Whether chunks with many empty pages are set aside and emptied.
     const ISOLATES: bool;
 
-    /// Whether balancing also populates pages of chunks that are set aside, where they do not count as ready.
+    /// Whether balancing also populates pages of chunks that are set aside, whose pages do not count as ready.
     const READIES_ASIDE: bool;
 
     /// The number of lists for chunks with objects.
@@ -80,10 +81,10 @@ pub trait Placement: Sized {
     /// The hints of a chunk without objects.
     fn hints(config: &Config) -> Result<Self::Hints, OutOfMemory>;
 
-    /// The index of a set without chunks, whose chunks will have so many bits each.
+    /// The index of a set without chunks, whose chunks will have `bits` bits each.
     fn index(bits: u32) -> Self::Index;
 
-    /// Reserves room in the index for one more chunk.
+    /// Reserves memory in the index for one more chunk.
     fn reserve(index: &mut Self::Index) -> Result<(), OutOfMemory> {
         let _ = index;
         Ok(())
@@ -104,20 +105,20 @@ pub trait Placement: Sized {
     /// Finds a place for the request in the chunks that exist. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self>, request: &BitRequest, probe: &mut impl Probe) -> Option<Location>;
 
-    /// Updates the hints and the chunk's list for an object that was placed. The maps have it already.
+    /// Updates the hints and the chunk's list for an object that was placed. The maps already contain it.
     fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, probe: &mut impl Probe);
 
-    /// Updates the hints and the chunk's list for an object that was freed. The maps have it no longer.
+    /// Updates the hints and the chunk's list for an object that was freed. The maps no longer contain it.
     fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe);
 
-    /// Updates what is known of a chunk that was added or removed, or whose pages gained or lost memory. `ready` if pages may
-    /// have gained memory for no object in particular.
+    /// Updates the data of a chunk that was added or removed, or whose pages were populated or depopulated. `ready` if
+    /// pages may have been populated other than for an object.
     #[inline]
     fn update_pages(chunks: &mut Chunks<Self>, chunk: u32, ready: bool) {
         let _ = (chunks, chunk, ready);
     }
 
-    /// What is known of the chunk's free runs now.
+    /// The placement's present record of the chunk's free runs.
     fn room(chunks: &Chunks<Self>, chunk: u32) -> Room;
 
     /// Bytes that the hints hold outside themselves.

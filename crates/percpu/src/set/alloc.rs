@@ -9,16 +9,17 @@ use crate::{AllocError, ChunkId, Offset, OutOfMemory, Request};
 use core::ops::Range;
 use freehold_units::Probe;
 
-/// With fewer empty pages than this the set wants balancing: requests that cannot wait need them.
+/// With fewer empty pages than this, the set wants balancing: requests that cannot wait need empty pages.
 #[doc(alias = "PCPU_EMPTY_POP_PAGES_LOW")]
 const EMPTY_PAGES_LOW: u32 = 2;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Places an object, in pages that have memory in every unit. The memory holds what the last object there left, or zeros
-    /// if there was none since the page got its memory.
+    /// Places an object in pages that have memory in every unit. The memory has the contents of the last object there,
+    /// or zeros if there was none since the page was populated.
     ///
-    /// Cost: as the placement says ([`first_fit`](crate::first_fit) takes amortized O(log chunks) and a constant number of pages
-    /// visited, in the worst case all); and, where a chunk or memory is needed, a call of the [`Backing`] and a step for each page of a unit.
+    /// Cost: that of the placement: [`first_fit`](crate::first_fit) takes amortized O(log chunks) and visits a constant
+    /// number of pages, in the worst case all. If a chunk or memory is needed, also a call of the [`Backing`] and a
+    /// step for each page of a unit.
     ///
     /// # Errors
     /// See [`AllocError`]. After [`AllocError::NoPopulatedRoom`] the set wants balancing.
@@ -87,7 +88,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         Ok(id)
     }
 
-    /// Populates an object's pages, then marks it. Returns how many of them had no object.
+    /// Populates an object's pages, then marks it. Returns how many of the pages had no object.
     #[cold]
     #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     fn populate_and_mark(&mut self, index: u32, object: &Range<u32>) -> Result<u32, OutOfMemory> {

@@ -3,11 +3,12 @@
 use crate::{ChunkId, OutOfMemory};
 use core::ops::Range;
 
-/// Supplies the memory of chunks. Pages are numbered within a unit, and each call means those pages in the units of all CPUs.
+/// Supplies the memory of chunks. Pages are numbered within a unit, and each call applies to those pages in the units
+/// of all CPUs.
 ///
-/// The set tracks which pages have memory: it never populates one twice, and gives back only populated ones (P5). `()`
-/// implements the trait for sets that only hand out offsets: nothing is done, and nothing fails. The costs in the docs of a set
-/// count a call as one step.
+/// The set tracks which pages have memory: it never populates a page twice, and depopulates only populated ones (P5).
+/// `()` implements the trait for sets that only hand out offsets: it does nothing and never fails. The costs in the
+/// docs of a set count a call as one step.
 pub trait Backing {
     /// Reserves addresses for all units of a chunk, without memory.
     ///
@@ -26,13 +27,13 @@ pub trait Backing {
     /// Puts zeroed memory behind pages.
     ///
     /// # Errors
-    /// There is not enough memory. Then none of the pages may have any.
+    /// There is not enough memory. Then none of the pages may have memory.
     fn populate(&mut self, chunk: ChunkId, pages: Range<u32>) -> Result<(), OutOfMemory> {
         let _ = (chunk, pages);
         Ok(())
     }
 
-    /// Takes the memory from behind pages, none of which has an object.
+    /// Releases the memory of pages, none of which has an object.
     fn depopulate(&mut self, chunk: ChunkId, pages: Range<u32>) {
         let _ = (chunk, pages);
     }

@@ -1,5 +1,5 @@
-//! Balancing: gives back memory that is not needed, and keeps a few empty pages ready for requests that cannot wait. No
-//! operation does this on its own; the caller finds the time.
+//! Balancing: releases unneeded memory, and keeps a few empty pages ready for requests that cannot wait. No operation
+//! does this by itself; the caller decides when.
 
 use super::free::EMPTY_PAGES_HIGH;
 use super::{Backing, ChunkSet};
@@ -9,15 +9,15 @@ use crate::placement::NONE;
 use crate::placement::Placement;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Destroys all chunks without objects but one, gives back the empty pages of chunks that were set aside, and populates
-    /// pages until a few empty ones are ready. Call it soon after [`ChunkSet::wants_balance`] becomes true.
+    /// Destroys all chunks without objects except one, depopulates the empty pages of chunks that were set aside, and
+    /// populates pages until a few empty ones are ready. Call it soon after [`ChunkSet::wants_balance`] becomes true.
     ///
-    /// Cost: a step for each page of the chunks that are destroyed, set aside or populated, amortized against the allocations
-    /// and frees that made them so; and, with the default placement, a step for every 16 chunks. The kernel's placements pass
-    /// every chunk.
+    /// Cost: a step for each page of the chunks that are destroyed, set aside or populated, amortized against the
+    /// allocations and frees that caused it. With the default placement also a step for every 16 chunks; the kernel's
+    /// placements visit every chunk.
     ///
     /// # Errors
-    /// No memory for the empty pages. All else is done, and the set still wants balancing.
+    /// There is no memory for the empty pages. All other work is done, and the set still wants balancing.
     #[doc(alias = "pcpu_balance_workfn")]
     pub fn balance(&mut self) -> Result<(), OutOfMemory> {
         self.balance_wanted = false;
@@ -29,7 +29,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         populated
     }
 
-    /// Destroys the chunks without objects but the first; if `unpopulated`, only those without memory.
+    /// Destroys the chunks without objects except the first; if `unpopulated`, only those without memory.
     #[doc(alias = "pcpu_balance_free")]
     fn destroy_free_chunks(&mut self, unpopulated: bool) {
         let first = self.chunks.lists.first(self.chunks.lists.free());
@@ -46,8 +46,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// Gives back the empty pages of chunks that were set aside, while enough empty ones are left elsewhere. A chunk returns
-    /// to the list of its room if its empty pages had to stay, or if it has no objects; otherwise it is sidelined.
+    /// Depopulates the empty pages of chunks that were set aside, while enough empty ones are left elsewhere. A chunk
+    /// returns to the list of its size class if its empty pages had to stay, or if it has no objects; otherwise it is
+    /// sidelined.
     #[doc(alias = "pcpu_reclaim_populated")]
     fn empty_isolated_chunks(&mut self) {
         loop {
@@ -55,7 +56,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             if index == NONE {
                 return;
             }
-            // The count leaves out isolated chunks, so giving back their pages does not change it.
+            // The count excludes isolated chunks, so depopulating their pages does not change it.
             let enough = self.chunks.empty_pages >= EMPTY_PAGES_HIGH;
             let had = self.chunks.at(index).empty_pages;
             if enough {
@@ -70,7 +71,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// Gives back a chunk's empty pages, from the last to the first, one range of them at a time.
+    /// Depopulates a chunk's empty pages, from the last to the first, one range at a time.
     pub(super) fn depopulate_empty_pages(&mut self, index: u32) {
         let mut page = self.config.blocks();
         while page > 0 && self.chunks.at(index).empty_pages > 0 {
@@ -86,8 +87,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// Populates pages until a few empty ones are ready. If a request that could not wait was refused, populates a few more
-    /// even if some are ready.
+    /// Populates pages until a few empty ones are ready. If a request that could not wait was refused, populates a few
+    /// more even if some are ready.
     #[doc(alias = "pcpu_balance_populated")]
     fn populate_some(&mut self) -> Result<(), OutOfMemory> {
         loop {

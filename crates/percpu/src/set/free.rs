@@ -1,4 +1,4 @@
-//! Frees an object by its offset. The chunk's maps tell where it ends.
+//! Frees an object by its offset. The chunk's maps have its end.
 
 use super::{Backing, ChunkSet};
 use crate::config::Population;
@@ -57,8 +57,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.free(offset).map(|_| ())
     }
 
-    /// Asks for balancing after a free if memory can be given back: this chunk and another have no object, or this one has
-    /// many empty pages and there are enough elsewhere. In the latter case sets the chunk aside.
+    /// Requests balancing after a free if memory can be released. This is so if this chunk and another one have no
+    /// object, or if this chunk has many empty pages and there are enough elsewhere. In the latter case it sets the
+    /// chunk aside.
     #[doc(alias = "pcpu_should_reclaim_chunk")]
     #[inline]
     fn ask_for_balance(&mut self, index: u32) {

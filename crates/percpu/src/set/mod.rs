@@ -26,26 +26,29 @@ pub use stats::{ChunkView, Stats};
 
 /// Hands out objects that exist once per CPU, at the same offset in every unit of a chunk.
 ///
-/// `P` decides where objects go. `B` supplies the memory; with `()` there is none, and the set only hands out offsets.
+/// `P` chooses the places of objects. `B` supplies the memory; with `()` there is none, and the set only hands out
+/// offsets.
 ///
 /// # Invariants
-/// P1: each chunk is on one list. P2: objects are disjoint, and the map has where they start and end. P5: an object's
-/// pages have memory. P6: the counts of free bits, objects and pages are right.
+/// - P1: each chunk is on one list.
+/// - P2: objects are disjoint, and the map has their starts and ends.
+/// - P5: an object's pages have memory.
+/// - P6: the counts of free bits, objects and pages are exact.
 ///
 /// # Cost
-/// What the placement says, plus a constant, plus the population of a page when it is first used.
+/// The cost of the placement, plus a constant, plus the population of a page when it is first used.
 #[derive(Clone, Debug)]
 pub struct ChunkSet<P: Placement = FirstFit, B: Backing = ()> {
     config: Config,
     pub(crate) chunks: Chunks<P>,
     backing: B,
-    /// Live objects.
+    /// Number of live objects.
     objects: u64,
-    /// Pages with memory in each unit, over all chunks.
+    /// Number of populated pages of a unit, over all chunks.
     populated_pages: u64,
     /// Whether a request that could not wait was refused since the last balancing.
     atomic_failed: bool,
-    /// Whether there is something for [`ChunkSet::balance`] to do.
+    /// Whether [`ChunkSet::balance`] has work to do.
     balance_wanted: bool,
 }
 
@@ -78,13 +81,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         })
     }
 
-    /// How the set is laid out. Cost: constant.
+    /// The layout of the set. Cost: constant.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Where the memory comes from. Cost: constant.
+    /// The source of the set's memory. Cost: constant.
     #[must_use]
     pub fn backing(&self) -> &B {
         &self.backing
@@ -96,13 +99,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.objects
     }
 
-    /// Whether nothing is allocated. Cost: constant.
+    /// Whether the set has no objects. Cost: constant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.objects == 0
     }
 
-    /// Whether there is something for [`ChunkSet::balance`] to do. Cost: constant.
+    /// Whether [`ChunkSet::balance`] has work to do. Cost: constant.
     #[must_use]
     pub fn wants_balance(&self) -> bool {
         self.balance_wanted

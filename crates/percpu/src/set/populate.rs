@@ -34,7 +34,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.chunks.remove(index);
     }
 
-    /// Populates at most `most` of those `pages` that have no memory, the lowest first. Returns how many.
+    /// Populates at most `most` unpopulated pages of `pages`, lowest first. Returns how many.
     #[doc(alias = "pcpu_populate_chunk")]
     pub(super) fn populate(&mut self, index: u32, pages: Range<u32>, most: u32) -> Result<u32, OutOfMemory> {
         let id = self.chunks.id(index);
@@ -61,7 +61,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         Ok(done)
     }
 
-    /// Gives back the memory of those `pages` that have some. None of the pages has an object.
+    /// Depopulates the populated pages of `pages`, none of which has an object.
     #[doc(alias = "pcpu_depopulate_chunk")]
     pub(super) fn depopulate(&mut self, index: u32, pages: Range<u32>) {
         let id = self.chunks.id(index);

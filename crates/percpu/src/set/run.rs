@@ -1,4 +1,4 @@
-//! Runs: many equal objects placed by one search, each of them an object of its own from then on.
+//! Runs: many equal objects placed by one search. Each is an independent object afterwards.
 
 use super::{Backing, ChunkSet};
 use crate::geometry::{BIT_BYTES, MIN_UNIT_BYTES, align_up};
@@ -6,12 +6,13 @@ use crate::placement::{Location, Placement};
 use crate::{AllocError, Offset, Request};
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Places `count` objects side by side, if a chunk that exists has room for all of them; `None` if none has. Each is
-    /// freed alone, like any other. The first is at the offset returned, and each of the others
-    /// [`spacing_bytes`](Request::spacing_bytes) behind the one before. Cost: one search, and a step for every 64 bits.
+    /// Places `count` adjacent objects, if an existing chunk has space for all of them; `None` if none has. Each is
+    /// freed separately, like any other. The first is at the returned offset, and each further one
+    /// [`spacing_bytes`](Request::spacing_bytes) after the previous one. Cost: one search, and a step for every 64
+    /// bits.
     ///
     /// # Errors
-    /// See [`AllocError`]; all of them together must be no larger than the largest object. Nothing is placed then.
+    /// See [`AllocError`]; nothing is placed then. All objects together must be no larger than the largest object.
     pub fn alloc_run(&mut self, request: &Request, count: u32) -> Result<Option<Offset>, AllocError> {
         let mut checked = request.check()?;
         let (bits, spacing) = (checked.bits, align_up(checked.bits, checked.align));
@@ -22,7 +23,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         if all > u64::from(MIN_UNIT_BYTES / BIT_BYTES) {
             return Err(AllocError::TooLarge { size_bytes: all.saturating_mul(u64::from(BIT_BYTES)) });
         }
-        // It was just compared with a number of 32 bits.
+        // It fits: it was just compared with a 32-bit number.
         checked.bits = all as u32;
         let Some(Location { chunk: index, bit }) = P::find(&mut self.chunks, &checked, &mut ()) else {
             return Ok(None);
@@ -37,7 +38,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 }
 
 impl Request {
-    /// From one object of a run to the next, in bytes: the size, rounded up to the alignment and to a multiple of 4.
+    /// The distance between objects of a run in bytes: the size rounded up to the alignment and to a multiple of 4.
     ///
     /// Cost: constant.
     ///

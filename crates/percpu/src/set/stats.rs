@@ -6,10 +6,11 @@ use crate::placement::{Placement, Room};
 use crate::{ChunkId, Offset};
 use core::iter::FusedIterator;
 
-/// Counts and sums over all chunks. Pages and bytes are those of one unit: memory is that times the CPUs.
+/// Counts and sums over all chunks. Pages and bytes are those of one unit; the memory in use is that times the number
+/// of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stats {
-    /// Chunks, the empty ones included.
+    /// Chunks, including empty ones.
     pub chunks: u32,
     /// Live objects.
     pub objects: u64,
@@ -17,24 +18,24 @@ pub struct Stats {
     pub free_bytes: u64,
     /// Pages that have memory.
     pub populated_pages: u64,
-    /// Of these, pages without any object; those of isolated chunks are not counted.
+    /// Of these, pages without any object, except those of isolated chunks.
     pub empty_pages: u32,
     /// Bytes of memory that the set holds for its maps, hints and lists.
     pub metadata_bytes: usize,
 }
 
-/// One chunk, in the terms of the kernel's statistics. Sizes and offsets are bytes of a unit.
+/// Statistics of one chunk, in the kernel's terms. Sizes and offsets are in bytes of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkView {
-    /// Its name.
+    /// The chunk's name.
     pub id: ChunkId,
-    /// The list that it is on; 0 is that of full chunks.
+    /// The chunk's list; 0 is the list of full chunks.
     pub slot: u32,
-    /// Bytes free.
+    /// Free bytes.
     pub free_bytes: u32,
     /// The longest free run that the placement knows of. The default placement knows only an upper bound.
     pub contig_bytes: u32,
-    /// Where that run starts. `None` with the default placement, which does not know.
+    /// The start of that run. `None` with the default placement, which does not know it.
     pub contig_start_bytes: Option<u32>,
     /// No byte below is free.
     pub first_free_bytes: u32,
@@ -42,9 +43,9 @@ pub struct ChunkView {
     pub populated_pages: u32,
     /// Of these, pages without any object.
     pub empty_pages: u32,
-    /// Objects in it.
+    /// Live objects in the chunk.
     pub objects: u32,
-    /// Whether it is set aside to be emptied.
+    /// Whether the chunk is set aside so that its empty pages are depopulated.
     pub isolated: bool,
 }
 
@@ -53,7 +54,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let chunks = || self.chunks.indexes().map(|index| self.chunks.at(index));
-        // A vacant position still holds the memory of its hints, until a new chunk replaces them.
+        // A vacant position still has its hints in memory, until a new chunk replaces them.
         let held = self.chunks.positions().iter();
         let map_bytes: usize = held.map(|chunk| chunk.map_bytes() + P::hint_bytes(&chunk.hints)).sum();
         Stats {
@@ -66,13 +67,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// Pages that have memory in each unit, over all chunks. Cost: constant.
+    /// The number of populated pages of a unit, over all chunks. Cost: constant.
     #[must_use]
     pub fn populated_pages(&self) -> u64 {
         self.populated_pages
     }
 
-    /// Every chunk, list by list and in the order of each.
+    /// Every chunk, list by list, in the order of each list.
     ///
     /// Cost: a constant for each chunk, and a step for each list of chunks, of which there are at most 62.
     #[doc(alias = "percpu_stats")]

@@ -1,4 +1,4 @@
-//! What only the set itself can break or see.
+//! Tests that need the set's private state.
 
 use crate::*;
 use std::string::ToString;
@@ -17,7 +17,7 @@ fn a_refusal_tells_sizes_apart() {
     assert_eq!(refused.to_string(), "64 KiB is more than 32 KiB, the largest object");
 }
 
-/// Of what chunks took, their maps go with them and nothing else does.
+/// Destroying chunks frees their maps and nothing else.
 #[test]
 fn memory_still_held_for_chunks_that_are_gone_is_counted() {
     let mut set: ChunkSet = ChunkSet::new(small()).unwrap();
@@ -63,7 +63,7 @@ fn the_last_name_of_a_position_is_not_used_again() {
     set.validate().unwrap();
 }
 
-/// Whatever is broken, there is an answer, and it is no.
+/// `validate` terminates with an error for any broken set.
 #[test]
 fn broken_sets_are_told() {
     let mut set: ChunkSet = ChunkSet::new(small()).unwrap();

@@ -1,14 +1,14 @@
-//! Trimming: gives back all memory that no object is in.
+//! Trimming: releases all memory without objects.
 
 use super::{Backing, ChunkSet};
 use crate::placement::Placement;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Destroys all chunks without objects, and gives back the empty pages of the others. Requests that cannot wait are
-    /// refused until pages are populated again. Cost: linear in the pages of all chunks.
+    /// Destroys all chunks without objects, and depopulates the empty pages of the others. Requests that cannot wait
+    /// are refused until pages are populated again. Cost: linear in the pages of all chunks.
     pub fn trim(&mut self) {
         let positions = self.chunks.positions().len();
-        // Positions of chunks have 32 bits.
+        // Positions of chunks are 32-bit numbers.
         for index in 0..positions as u32 {
             let chunk = self.chunks.at(index);
             if !chunk.is_live() {

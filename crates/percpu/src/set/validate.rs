@@ -60,8 +60,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         check(linked == self.chunks.live, "P1", "every chunk is on a list", 0)
     }
 
-    /// Checks that a list is the right one for its chunk: one of the two lists of isolated chunks, the list of its room, or
-    /// that of full chunks, to which the kernel's placement demotes.
+    /// Checks that a chunk's list is valid: one of the two lists of isolated chunks, the list of its size class, or the
+    /// list of full chunks, to which the kernel's placement demotes chunks.
     fn validate_list_of(&self, index: u32, slot: u32) -> Result<(), Broken> {
         let lists = &self.chunks.lists;
         let aside = slot == lists.sidelined() || slot == lists.to_depopulate();

@@ -4,7 +4,7 @@ use super::Span;
 use core::fmt;
 use core::ops::{Bound, Range, RangeBounds, RangeInclusive};
 
-/// A range without any address, which no [`Span`] is.
+/// The error for a range without any address: a [`Span`] is never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmptyRange;
 

@@ -1,4 +1,4 @@
-//! Spans as text: what is written can be read again.
+//! Spans as text: `FromStr` reads what `Display` writes.
 
 use super::Span;
 use crate::{Bytes, ParseBytesError};
@@ -11,7 +11,7 @@ impl fmt::Debug for Span {
     }
 }
 
-/// `0xc0000000..=0xffffffff`, which [`FromStr`] reads. Width, fill and alignment are those of the whole text.
+/// Writes `0xc0000000..=0xffffffff`, which [`FromStr`] reads. Width, fill and alignment apply to the whole text.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Text { bytes: [0; Text::MOST], len: 0 };
@@ -20,7 +20,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// `c0000000..=ffffffff`. Width, `#` and `0` are those of each number: `{:08x}` writes columns.
+/// Writes `c0000000..=ffffffff`. Width, `#` and `0` apply to each number: `{:08x}` writes columns.
 impl fmt::LowerHex for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::LowerHex::fmt(&self.first, f)?;
@@ -29,14 +29,14 @@ impl fmt::LowerHex for Span {
     }
 }
 
-/// The text of a span, without asking for memory.
+/// A buffer for the text of a span, without an allocation.
 struct Text {
     bytes: [u8; Self::MOST],
     len: usize,
 }
 
 impl Text {
-    /// Two numbers of 64 bits, and what stands between them.
+    /// The most bytes: two 64-bit numbers and the separator.
     const MOST: usize = 2 * "0xffffffffffffffff".len() + "..=".len();
 
     #[allow(clippy::expect_used, reason = "only text was written")]
@@ -54,13 +54,13 @@ impl Write for Text {
     }
 }
 
-/// Why a text is not a span.
+/// The error of parsing a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseSpanError {
     /// Neither `FIRST..=LAST` nor `FIRST+SIZE`.
     NoSeparator,
-    /// One of the two numbers is wrong.
+    /// A number is invalid.
     Number(ParseBytesError),
     /// The span would be empty or pass the last address.
     Empty,
@@ -81,7 +81,7 @@ impl core::error::Error for ParseSpanError {}
 impl FromStr for Span {
     type Err = ParseSpanError;
 
-    /// `FIRST..=LAST` or `FIRST+SIZE`, each number as [`Bytes`] reads it.
+    /// Parses `FIRST..=LAST` or `FIRST+SIZE`, each number as [`Bytes`] does.
     fn from_str(text: &str) -> Result<Self, ParseSpanError> {
         let number = |text: &str| match text.parse::<Bytes>() {
             Ok(Bytes(value)) => Ok(value),

@@ -1,4 +1,4 @@
-//! The word under every schedule and every order of memory that loom knows, and its mutants.
+//! The word under every schedule and memory ordering that loom explores, and its mutants.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg loom" cargo test -p freehold-kva --features std --lib slab
@@ -16,7 +16,8 @@ const BASE: u64 = 0x10_0000;
 /// Where the record's next slab lies: what was the third slot is its first.
 const NEXT_BASE: u64 = BASE + 2 * SLOT;
 
-/// A slab, and for two of its slots the accesses of holders: loom stops at one that is not ordered after the one before.
+/// A slab, and for two of its slots the accesses of holders: loom stops at one that is not ordered after the one
+/// before.
 struct Shared {
     slab: Slab,
     slots: [UnsafeCell<()>; 2],
@@ -289,7 +290,7 @@ fn a_purge_and_a_holder_exclude_each_other() {
     }
 }
 
-/// Takes the only slot for good: no purge is behind what it was told.
+/// Takes the only slot for good, so no purge can follow.
 fn hold_resident_with(shared: &Shared, claim: fn(&Slab) -> Option<bool>) {
     if let Some(is_resident) = claim(&shared.slab) {
         // An exchange reads the latest.

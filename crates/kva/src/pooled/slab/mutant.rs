@@ -1,4 +1,4 @@
-//! A slab that is wrong on purpose: tests must catch it.
+//! A slab with a deliberate defect, which tests must find.
 
 use super::Slab;
 use crate::pooled::word::Word;

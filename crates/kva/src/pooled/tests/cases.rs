@@ -1,4 +1,4 @@
-//! Cases of their own: errors, exhaustion, extents, purges.
+//! Single cases: errors, exhaustion, extents, purges.
 
 use super::super::PooledSpace;
 use crate::{AllocError, FreeError, LayoutError, Request};
@@ -57,7 +57,7 @@ fn sizes_that_are_refused() {
     assert_eq!(space.alloc_request(&Request::new(end).guard(end)), Err(AllocError::SizeOverflow));
     assert_eq!(space.alloc(end), Err(AllocError::SizeOverflow));
     assert!(matches!(space.alloc(65 * CELL), Err(AllocError::TooLarge { .. })));
-    // A window that starts behind the last start of a cell in it.
+    // A window in which no cell starts.
     let sliver = Span::from_size(BASE + 4096, 8192).unwrap();
     assert!(matches!(space.alloc_request(&request.window(sliver)), Err(AllocError::NoMultiple { .. })));
     assert_eq!(free_blocks(&space), [space.span()]);
@@ -86,7 +86,7 @@ fn wrong_frees_are_told() {
             matches!(again, FreeError::AlreadyFree { address: at, block: free } if at == address && free.contains(at))
         );
     }
-    // Behind the slab, where nothing ever was.
+    // After the slab, where no block ever was.
     let address = space.span().last();
     let block = *free_blocks(&space).last().unwrap();
     assert_eq!(space.free(address), Err(FreeError::AlreadyFree { address, block }));
@@ -101,7 +101,7 @@ fn exhausted_and_freed_one_block_remains() {
             blocks.push(block);
         }
         let held: u128 = blocks.iter().map(|block| block.size_bytes()).sum();
-        // Slabs, and then extents where there is no room for one.
+        // Slabs, and then extents where no slab fits.
         let slot = blocks[0].size_bytes().next_multiple_of(CELL.into());
         assert!(space.span().size_bytes() - held.next_multiple_of(slot) < slot * 32, "{granules}");
         assert!(free_blocks(&space).iter().all(|block| block.size_bytes() < slot));
@@ -142,7 +142,7 @@ fn the_last_free_slots_are_found() {
     let space = space(64);
     let mut blocks: Vec<Span> = std::iter::from_fn(|| space.alloc(4096).ok()).collect();
     assert_eq!(blocks.len(), 64 * 16);
-    // One free slot in a slab here and there, which no list has.
+    // A few slabs with one free slot each, which are in no list.
     for place in [5, 100, 777] {
         let block = blocks[place];
         space.free(block.first()).unwrap();
@@ -173,7 +173,7 @@ fn windows_end_within_a_cell() {
     let request = Request::new(0x1000).guard(0x1000).window(window);
     let block = space.alloc_request(&request.align_bytes(CELL)).unwrap();
     assert_eq!(block.first(), BASE + 3 * CELL);
-    // The next cell has room for the region and its guard, and for no more.
+    // The next cell fits exactly the region and its guard.
     assert_eq!(space.alloc_request(&request).map(Span::first), Ok(BASE + 4 * CELL));
     assert!(matches!(space.alloc_request(&request), Err(AllocError::NoSpace { .. })));
     let tighter = Span::new(window.first(), window.last() - 1).unwrap();
@@ -203,7 +203,7 @@ fn a_free_slot_is_resident_until_it_was_purged() {
     let again = space.alloc(0x4000).unwrap();
     assert_eq!(space.stats().resident_bytes, resident - 4 * 0x4000);
     space.free(again.first()).unwrap();
-    // Dropped: as it was.
+    // A dropped batch leaves its slots as they were.
     drop(space.take_resident(u64::MAX).unwrap());
     assert_eq!(space.stats().resident_bytes, resident - 3 * 0x4000);
     assert_eq!(space.stats().extents, 1);
@@ -270,7 +270,7 @@ fn memory_is_resident_until_its_pages_are_given_back() {
     assert!(matches!(space.free_decommitted(again.span.first()), Err(FreeError::AlreadyFree { .. })));
     assert_eq!(space.stats().resident_bytes, 0);
     assert!(!space.alloc_memory(0x2000).unwrap().is_resident);
-    // A decommitted extent goes back at once, a resident one waits.
+    // A decommitted extent returns to the core at once, a resident one waits.
     let extent = space.alloc_memory(300 << 12).unwrap();
     assert!(extent.slab.is_none() && !extent.is_resident);
     space.free_decommitted(extent.span.first()).unwrap();
@@ -351,7 +351,7 @@ fn what_is_set_aside_is_nobodys_until_it_is_returned() {
     assert!(matches!(space.free(aside.first()), Err(FreeError::Unknown { .. })));
     assert!(!space.return_aside(block.first()) && !space.return_aside(aside.first() + CELL));
     space.validate().unwrap();
-    // Slabs without a block make room.
+    // Slabs without a block are retired to free their addresses.
     space.free_decommitted(block.first()).unwrap();
     let rest = space.set_aside(&Request::new(60 * CELL)).unwrap();
     assert!(matches!(space.set_aside(&Request::new(2 * CELL)), Err(AllocError::NoSpace { .. })));
@@ -375,7 +375,7 @@ fn a_slot_that_is_ready_is_found_in_any_slab() {
     found.sort();
     assert_eq!(found, ready);
     space.validate().unwrap();
-    // Of an extent and of another size there is none.
+    // An extent has no ready slot, and another size has none.
     assert_eq!(space.alloc_ready(300 << 12, |_| true), None);
     assert_eq!(space.alloc_ready(8192, |_| true), None);
     found.iter().for_each(|block| assert!(space.free_decommitted(block.first()).is_ok()));

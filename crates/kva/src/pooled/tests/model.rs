@@ -1,5 +1,5 @@
-//! One thread against a map of live blocks, in a space so small that everything collides. Every answer is judged, refusals
-//! by what the space had at that time.
+//! A single thread against a map of live blocks, in a space so small that everything collides. Every answer is checked;
+//! refusals are checked against the space's contents at that time.
 
 use super::super::PooledSpace;
 use super::super::class::Class;
@@ -68,7 +68,7 @@ impl Model {
         self.live.insert(block.first(), (block, end));
     }
 
-    /// Whether a request could have been served from what the space has now.
+    /// Whether the space could serve a request now.
     fn judge_refusal(&self, request: &Request, error: AllocError) {
         let space = &self.space;
         let cell = space.cell.bytes();
@@ -178,7 +178,7 @@ impl Model {
         for &span in &spans {
             assert!(!live.values().any(|&(block, _)| block.overlaps(span)), "{span} is held");
             assert_eq!(space.locate(span.first()), None);
-            // Freed already, whoever holds it meanwhile.
+            // The address was freed already, even if it has a new holder.
             assert!(matches!(space.free(span.first()), Err(FreeError::AlreadyFree { .. })));
         }
         assert_eq!(u128::from(space.stats().purging_bytes), bytes);

@@ -1,5 +1,5 @@
-//! Many threads on one space. A table of its own, with one owner for each granule, says whether two blocks ever overlapped;
-//! at the end everything is freed, and one block must remain.
+//! Many threads on one space. A separate table with one owner for each granule detects overlapping blocks. At the end
+//! everything is freed, and one free block must remain.
 
 use super::super::{PooledSpace, SlabRef};
 use crate::FreeError;
@@ -13,7 +13,7 @@ const THREADS: u32 = 4;
 const CELLS: u64 = 96;
 const GRANULE: u64 = 4096;
 
-/// Who holds each granule, by number; 0 is nobody. Written by holders, who have no other way to know of each other.
+/// The number of each granule's holder, 0 for none. Written by the holders, which share nothing else.
 struct Owners(Vec<AtomicU32>);
 
 impl Owners {
@@ -146,7 +146,8 @@ fn blocks_never_overlap_and_none_is_lost() {
     }
 }
 
-/// Several threads free the same blocks, and others trim, so that slabs are retired beneath them: each block is freed once.
+/// Several threads free the same blocks, and others trim, so that slabs are retired beneath them: each block is freed
+/// once.
 #[test]
 fn double_frees_are_caught_beside_retiring() {
     let space = space(false);
@@ -193,7 +194,7 @@ fn double_frees_are_caught_beside_retiring() {
     }
 }
 
-/// Readers look up blocks that live, while others come and go around them.
+/// Readers look up live blocks, while others are allocated and freed around them.
 #[test]
 fn what_lives_is_always_found() {
     let space = space(false);
@@ -206,7 +207,7 @@ fn what_lives_is_always_found() {
                 for &block in &kept {
                     assert_eq!(space.locate(block.first()), Some(block));
                     assert_eq!(space.locate(block.last()), Some(block));
-                    // Whatever else is found has the address.
+                    // Any other result contains the address.
                     let other = block.last() + 1;
                     assert!(space.locate(other).is_none_or(|found| found.contains(other)));
                 }

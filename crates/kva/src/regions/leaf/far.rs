@@ -1,23 +1,24 @@
-//! Leaves whose regions lie far apart: their lanes hold the low halves of addresses, and the high halves lie beside them.
+//! Far leaves, whose regions lie far apart: lanes hold the low halves of addresses, and a separate array the high
+//! halves.
 //!
-//! Lanes reach 2^25 granules. Where regions lie farther apart than that, a leaf of lanes would hold one region. So a leaf of
-//! few entries that has to take one out of reach is made a far leaf, and holds as many as any. It is searched entry by
-//! entry: that takes longer, so a leaf becomes far no sooner, and the halves of one that is split are near where they can
-//! be.
+//! Lanes reach 2^25 granules. If regions lie farther apart than that, an ordinary leaf holds only one. So a leaf with
+//! few entries becomes far when it must take an entry out of reach, and then holds as many as any leaf. A far leaf is
+//! searched entry by entry, which takes longer. So a leaf becomes far only when it must, and the halves of a split are
+//! near if possible.
 //!
-//! The high halves are memory that nobody reserved. Where it is refused, the entry gets a leaf of its own.
+//! The memory for the high halves is not reserved in advance. If it is refused, the entry gets a leaf of its own.
 
 use super::{Entry, Leaf, REACH, RegionAttrs, WIDTH};
 use alloc::boxed::Box;
 use freehold_units::pool::boxed;
 
-/// A leaf with as many entries is not made far.
+/// A leaf with this many entries or more does not become far.
 pub(in crate::regions) const MANY: usize = WIDTH / 4;
 
-/// High halves of starts, ends, and ends of gaps.
+/// The high halves of starts, ends, and ends of gaps.
 pub(in crate::regions) type High = Box<[[u32; WIDTH]; 3]>;
 
-/// Memory for the high halves of a leaf, if there is any.
+/// Allocates the high halves of a leaf; `None` if there is no memory.
 pub(in crate::regions) fn high_halves() -> Option<High> {
     boxed([[0; WIDTH]; 3]).ok()
 }
@@ -28,12 +29,12 @@ impl<V> Leaf<V> {
         self.high.is_some()
     }
 
-    /// Whether lanes hold all entries from a first granule to the start of the last.
+    /// Whether lanes reach from an entry that starts at `first` to one that starts at `last`.
     pub(in crate::regions) fn is_near(first: u64, last: u64) -> bool {
         last - Self::base_for(first) < REACH as u64
     }
 
-    /// Makes a leaf with a region far, if it has few entries and there is memory. Whether it was.
+    /// Makes the leaf far if it has a region, few entries, and there is memory. Returns whether it did.
     #[cold]
     pub(in crate::regions) fn make_far(&mut self) -> bool {
         let few = (1..MANY).contains(&self.len()) && (0..self.len()).any(|slot| self.is_region(slot));
@@ -45,7 +46,7 @@ impl<V> Leaf<V> {
         is_made
     }
 
-    /// The same entries with other high halves.
+    /// Rebuilds the leaf with its entries and other high halves.
     pub(in crate::regions) fn refill(&mut self, high: Option<High>) {
         let empty = Self::starting_at(self.low(), high);
         let mut whole = core::mem::replace(self, empty);
@@ -54,15 +55,16 @@ impl<V> Leaf<V> {
         });
     }
 
-    /// An address in full. `of` says which high half.
+    /// The full address of a low half. `of` selects starts, ends, or ends of gaps.
     #[cold]
     pub(in crate::regions) fn far_whole(&self, half: i32, of: usize, slot: usize) -> u64 {
         let high = self.high.as_ref().expect("K8: a far leaf has high halves");
         u64::from(high[of][slot]) << 32 | u64::from(half as u32)
     }
 
-    /// Whether the last entry can leave for the next leaf, so that one that starts at `new` takes its place: far leaves are
-    /// large, so they are kept fuller than others. A marker and the region at its address stay together.
+    /// Whether the last entry can move to the next leaf, to make way for an entry that starts at `new`. Only far leaves
+    /// do this: they are large, so they are kept fuller than others. A marker and the region at its address stay
+    /// together.
     #[cold]
     pub(in crate::regions) fn gives_last_for(&self, new: u64) -> bool {
         let start = self.start(self.last());
@@ -70,7 +72,7 @@ impl<V> Leaf<V> {
         self.is_far() && new < start && is_alone
     }
 
-    /// Takes an entry out of any leaf, as [`Leaf::remove_near`] does.
+    /// Removes an entry from a near or far leaf, as [`Leaf::remove_near`] does.
     pub(in crate::regions) fn remove(&mut self, slot: usize) -> (RegionAttrs, Option<V>) {
         let last = self.len() - 1;
         for halves in self.high.iter_mut().flat_map(|high| high.iter_mut()) {
@@ -79,7 +81,7 @@ impl<V> Leaf<V> {
         self.remove_near(slot)
     }
 
-    /// Takes the last entry out and another in.
+    /// Replaces the last entry by another.
     pub(in crate::regions) fn swap_last(&mut self, new: Entry<V>) -> Entry<V> {
         let slot = self.last();
         let last = self.take(slot);
@@ -88,7 +90,7 @@ impl<V> Leaf<V> {
         last
     }
 
-    /// Slots in the order of their addresses: the first `len`.
+    /// The slots in address order; only the first `len` are valid.
     #[cold]
     pub(in crate::regions) fn far_in_order(&self) -> [u8; WIDTH] {
         let mut order = core::array::from_fn(|slot| slot as u8);

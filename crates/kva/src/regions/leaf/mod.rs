@@ -1,4 +1,4 @@
-//! A leaf: up to 32 regions in no order, each with the gap behind it.
+//! A leaf: up to 32 regions in no order, each with the gap after it.
 //!
 //! ```text
 //!              base                                          leaf after it
@@ -11,15 +11,14 @@
 //!            next   | 40 | 31 |    0 | 19 | ...
 //! ```
 //!
-//! An entry that is added takes the first vacant slot, and the last entry fills the slot of one that is removed. A
-//! search looks at all lanes at once (`lanes.rs`), so order has no use.
+//! A new entry takes the first vacant slot. When an entry is removed, the entry of the last slot moves to its slot. A
+//! search examines all lanes at once (`lanes.rs`), so the order does not matter.
 //!
-//! A span of the layout starts with a marker, an entry of no length. So a gap always has an entry before it. A marker's
-//! `start` has a bit more, as a region may start at the same address.
+//! A span of the layout starts with a marker, an entry of length 0. So every gap has an entry before it. A marker's
+//! `start` has an extra bit set, because a region may start at the same address.
 //!
-//! Lanes hold distances below 2^25 granules. What passes that, the end of a long region or of a long gap, can only
-//! be the last entry's: it is kept exactly beside the lanes, as the `tail`. Regions that lie farther apart share far
-//! leaves (`far.rs`).
+//! Lanes hold distances below 2^25 granules. Only the last entry's region or gap can end beyond that; its exact end and
+//! gap are kept beside the lanes, as the `tail`. Regions that lie farther apart share far leaves (`far.rs`).
 
 pub(super) mod far;
 
@@ -27,21 +26,21 @@ use far::High;
 use freehold_units::Align;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
-/// Entries of a leaf.
+/// The most entries of a leaf.
 pub(super) const WIDTH: usize = 32;
-/// Lanes hold distances from the base below this, in granules.
+/// Lanes hold distances from the base that are below this, in granules.
 pub(super) const REACH: i32 = 1 << 25;
-/// A base is a multiple of this, in granules: up to this alignment, lanes are aligned as addresses are.
+/// A base is a multiple of this, in granules. So up to this alignment, a lane is aligned exactly if its address is.
 pub(super) const BASE_ALIGN: i32 = 1 << 20;
-/// The end of a vacant slot, and of the tail: no search finds it.
+/// `end` of a vacant slot and of the tail. No search finds it.
 pub(super) const BEYOND: i32 = REACH + 1;
-/// `next` of a vacant slot, and of the tail.
+/// `next` of a vacant slot and of the tail.
 const NO_GAP: i32 = -1;
-/// Set in the `start` of a marker, so that it is above all lanes.
+/// Bit of a marker's `start`, which places it above all lanes.
 const MARKER: i32 = 1 << 30;
 /// `start` of a vacant slot.
 const VACANT_START: i32 = i32::MAX;
-/// No slot.
+/// Stands for "no slot".
 const NO_SLOT: u32 = u32::MAX;
 
 /// See the [module](self).
@@ -51,29 +50,29 @@ pub(crate) struct Leaf<V> {
     pub(super) start: [i32; WIDTH],
     pub(super) end: [i32; WIDTH],
     pub(super) next: [i32; WIDTH],
-    /// The address that lanes count from, in granules, not above the first entry.
+    /// The address that lanes count from, in granules, at or below the first entry.
     pub(super) base: u64,
     len: u32,
-    /// The slot of the tail; the next vacant node of a vacant leaf.
+    /// The slot of the tail; in a vacant leaf, the next vacant node.
     tail: u32,
     pub(super) tail_end: u128,
     tail_next: u128,
-    /// Of a far leaf: lanes hold low halves of addresses, these are the high ones. Its tail ends with 2^64.
+    /// The high halves of addresses in a far leaf, whose lanes hold the low ones. Its tail ends at 2^64.
     pub(super) high: Option<High>,
-    /// Granules of guard, which are part of the region.
+    /// Granules of guard, which count as part of the region.
     guards: [u32; WIDTH],
-    /// Logarithms of the alignments that regions were allocated with.
+    /// log2 of the alignments in bytes that regions were allocated with.
     aligns: [u8; WIDTH],
     /// `None` for markers and holds.
     values: [Option<V>; WIDTH],
 }
 
-/// What a region keeps of its request but size and value.
+/// The guard and alignment of a region's request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct RegionAttrs {
-    /// Granules of guard behind it.
+    /// Granules of guard after the region.
     pub(crate) guard_granules: u32,
-    /// The logarithm of its alignment in bytes.
+    /// log2 of the alignment in bytes.
     pub(crate) align: u8,
 }
 
@@ -83,13 +82,13 @@ impl RegionAttrs {
         Self { guard_granules, align: align.bytes().trailing_zeros() as u8 }
     }
 
-    /// What the region starts at a multiple of.
+    /// The alignment of the region's start.
     pub(crate) fn align(self) -> Align {
         Align::new(1 << self.align).expect("K6: alignments are powers of two")
     }
 }
 
-/// An entry in full, in granules.
+/// A complete entry, in granules.
 #[derive(Debug)]
 pub(super) struct Entry<V> {
     pub(super) start: u64,
@@ -134,7 +133,7 @@ impl<V> Leaf<V> {
         self.len as usize
     }
 
-    /// The distance of an address from the base, if a region can start there.
+    /// The distance of an address from the base, if it is within reach.
     #[inline]
     pub(in crate::regions) fn lane_of(&self, granule: u64) -> Option<i32> {
         let distance = granule.wrapping_sub(self.base);
@@ -155,7 +154,7 @@ impl<V> Leaf<V> {
         self.base + (self.start[slot] & !MARKER) as u64
     }
 
-    /// One granule past an entry, guard included: where its gap starts.
+    /// The end of an entry, guard included and exclusive: its gap starts there.
     #[inline]
     pub(in crate::regions) fn end(&self, slot: usize) -> u128 {
         if self.is_tail(slot) {
@@ -167,13 +166,13 @@ impl<V> Leaf<V> {
         }
     }
 
-    /// The same, 0 for 2^64.
+    /// The end of an entry, where 2^64 wraps to 0.
     #[inline]
     pub(in crate::regions) fn end_wrapping(&self, slot: usize) -> u64 {
         self.end(slot) as u64
     }
 
-    /// Where the gap behind an entry ends: the next entry starts there, or a hole of the layout.
+    /// The end of the gap after an entry: the start of the next entry or of a hole of the layout.
     #[inline]
     pub(in crate::regions) fn next(&self, slot: usize) -> u128 {
         if self.is_tail(slot) {
@@ -185,7 +184,7 @@ impl<V> Leaf<V> {
         }
     }
 
-    /// Granules of the gap behind an entry; `u64::MAX` for 2^64.
+    /// Granules of the gap after an entry; `u64::MAX` for 2^64.
     #[inline]
     pub(in crate::regions) fn gap(&self, slot: usize) -> u64 {
         u64::try_from(self.next(slot) - self.end(slot)).unwrap_or(u64::MAX)
@@ -219,18 +218,18 @@ impl<V> Leaf<V> {
         self.tail as usize == slot
     }
 
-    /// The entry whose end and gap are kept beside the lanes, which is the last one.
+    /// The entry whose end and gap are kept beside the lanes. It is always the last one.
     #[inline]
     pub(in crate::regions) fn tail(&self) -> Option<usize> {
         (self.tail != NO_SLOT).then_some(self.tail as usize)
     }
 
-    /// Slots in the order of their addresses: the first `len`.
+    /// The slots in address order; only the first `len` are valid.
     pub(in crate::regions) fn in_order(&self) -> [u8; WIDTH] {
         if self.is_far() {
             return self.far_in_order();
         }
-        // Ends ascend as starts do, and a marker ends before the region that starts where it is.
+        // Ends ascend as starts do, and a marker ends before a region at the same address.
         let mut keys = [0; WIDTH];
         let in_use = &mut keys[..self.len()];
         for (slot, key) in in_use.iter_mut().enumerate() {
@@ -262,12 +261,12 @@ impl<V> Leaf<V> {
         self.base + first.expect("K8: a leaf in use has an entry") as u64
     }
 
-    /// Whether an entry can start there.
+    /// Whether an entry in this leaf can start at `granule`.
     pub(in crate::regions) fn reaches(&self, granule: u64) -> bool {
         self.is_far() || (granule >= self.base && self.lane_of(granule).is_some())
     }
 
-    /// Sets where an entry ends and its gap ends. Beyond the lanes' reach, it is the last entry.
+    /// Sets the ends of an entry and of its gap. Only the last entry may pass the lanes' reach.
     pub(in crate::regions) fn set_gap(&mut self, slot: usize, end: u128, next: u128) {
         let base = u128::from(self.base);
         debug_assert!(
@@ -292,7 +291,7 @@ impl<V> Leaf<V> {
         }
     }
 
-    /// Adds an entry. There is a vacant slot, and the entry starts within reach.
+    /// Adds an entry that starts within reach. The leaf must have a vacant slot.
     pub(in crate::regions) fn push(&mut self, entry: Entry<V>) -> usize {
         let slot = self.len();
         self.len += 1;
@@ -312,7 +311,7 @@ impl<V> Leaf<V> {
         slot
     }
 
-    /// Adds a region of which all lies within the lanes' reach at the start of the gap behind `before`, or in it.
+    /// Adds a region in the gap after `before`. The region and the gap lie within the lanes' reach.
     #[inline]
     pub(in crate::regions) fn push_within(
         &mut self,
@@ -331,8 +330,8 @@ impl<V> Leaf<V> {
         self.values[slot] = value;
     }
 
-    /// Takes an entry out of a near leaf; the last slot's entry moves to its slot. The gap behind it belongs to nobody
-    /// then: the caller gives it to the entry before.
+    /// Removes an entry from a near leaf; the last slot's entry moves to its slot. The caller must add the gap after it
+    /// to the previous entry.
     #[inline]
     pub(in crate::regions) fn remove_near(&mut self, slot: usize) -> (RegionAttrs, Option<V>) {
         let last = self.len() - 1;
@@ -357,7 +356,7 @@ impl<V> Leaf<V> {
         (terms, value)
     }
 
-    /// Moves an entry out of a leaf that is to be filled anew or given back.
+    /// Moves an entry out of a leaf that will be refilled or freed.
     pub(in crate::regions) fn take(&mut self, slot: usize) -> Entry<V> {
         Entry {
             start: self.start(slot),
@@ -368,12 +367,12 @@ impl<V> Leaf<V> {
         }
     }
 
-    /// A leaf for entries from `low` on, without entry: far if it has high halves.
+    /// An empty leaf for entries from `low` on. It is far if `high` is given.
     pub(in crate::regions) fn starting_at(low: u64, high: Option<High>) -> Self {
         Self { base: Self::base_for(low), high, ..Self::VACANT }
     }
 
-    /// What lanes count from in a leaf for entries from `low` on.
+    /// The base of a leaf for entries from `low` on.
     pub(in crate::regions) fn base_for(low: u64) -> u64 {
         low & !(BASE_ALIGN as u64 - 1)
     }

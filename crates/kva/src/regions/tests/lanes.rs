@@ -1,4 +1,4 @@
-//! What a leaf answers by its lanes, against its entries read one by one.
+//! The answers of a leaf's lanes against its entries read one by one.
 
 use super::super::GranuleRequest;
 use super::super::leaf::far::high_halves;
@@ -66,7 +66,7 @@ fn check_places(leaf: &Leaf<()>, known: &[Known], wanted: &GranuleRequest) {
     assert_eq!(leaf.highest(wanted), highest.map(|(place, slot)| (slot, place as u64)), "{wanted:?}");
 }
 
-/// What lies below the base belongs to another leaf, or to none.
+/// An address below the base belongs to another leaf, or to none.
 fn check_addresses(leaf: &Leaf<()>, known: &[Known], granule: u128) {
     let at = |slot: usize| known[slot];
     let region = known.iter().find(|entry| entry.3 && entry.0 <= granule && granule < entry.1);

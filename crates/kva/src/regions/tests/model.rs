@@ -1,4 +1,4 @@
-//! What a tree of regions must be: intervals of granules in 128 bits, all of them looked at for every question.
+//! The model of a tree of regions: intervals of granules in 128 bits, with a linear scan for every question.
 
 use std::vec::Vec;
 
@@ -33,7 +33,7 @@ impl Model {
         self.taken.sort_unstable();
     }
 
-    /// What is free, in order.
+    /// The free intervals, in order.
     pub(super) fn gaps(&self) -> Vec<Interval> {
         let mut gaps = Vec::new();
         for &(first, end) in &self.spans {

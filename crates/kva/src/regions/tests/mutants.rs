@@ -25,7 +25,7 @@ fn middle(tree: &RegionTree<u32>) -> LeafPath {
     path.unwrap()
 }
 
-/// What `validate` says after a change.
+/// The result of `validate` after a change.
 fn caught(change: impl FnOnce(&mut RegionTree<u32>)) -> &'static str {
     let mut tree = sound();
     tree.validate().unwrap();
@@ -68,7 +68,7 @@ fn a_bound_that_is_too_low() {
         assert_eq!(caught(with_bound(level, 0, |bound| bound - 1)), "K9");
         assert_eq!(caught(with_bound(level, 1, |_| 0)), "K9");
     }
-    // One that is too high only costs time.
+    // A bound that is too high only costs time.
     let mut tree = sound();
     with_bound(1, 0, |bound| bound + 1)(&mut tree);
     assert_eq!(tree.validate(), Ok(()));

@@ -33,7 +33,7 @@ struct Twins {
     tree: RegionTree<usize>,
     model: Model,
     shift: u32,
-    /// One past the last granule of all.
+    /// The end of all granules, exclusive.
     top: u128,
     count: usize,
 }

@@ -49,7 +49,7 @@ fn an_alignment_that_is_asked_for_again_is_found_by_few_visits() {
     for _ in 0..10 {
         assert_eq!(searched(&mut tree, &aligned), (place, few));
     }
-    // A place that comes and goes costs one visit in vain.
+    // A place that is freed and taken again costs one fruitless visit.
     for at in (0..GAPS).step_by(997) {
         let start = at * 1024 + 601;
         tree.remove(start as u64, &mut ()).unwrap();
@@ -195,7 +195,7 @@ fn regions_far_apart_share_leaves() {
             tree.validate().unwrap();
             let each = tree.bytes() / COUNT as usize;
             assert!(each <= 64, "{each} bytes a region at a distance of 2^{distance}");
-            // Most go, and nodes with them.
+            // Most regions are freed, and nodes with them.
             for &at in order.iter().filter(|&at| at % 16 > 0) {
                 tree.remove((at << distance) as u64, &mut ()).unwrap();
             }

@@ -1,4 +1,4 @@
-//! CRC-32 as in zip and PNG: the polynomial 0x04c11db7, bits reflected, all ones before and after.
+//! CRC-32 as in zip and PNG: the polynomial 0x04c11db7, bits reflected, initial value and final XOR all ones.
 
 /// The remainder of each byte.
 const TABLE: [u32; 256] = {

@@ -1,14 +1,14 @@
-//! Why bytes were not restored to a space.
+//! Errors of restoring a space from bytes.
 
 use freehold_units::{Span, error_messages};
 
-/// Why there is no space in the bytes. `E` is why a value could not be decoded. `at` counts bytes from the start.
+/// The error of a restore. `E` is the error of decoding a value. `at` is an offset in bytes from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError<E> {
-    /// The bytes do not start as a snapshot does.
+    /// The bytes do not start with a snapshot's magic bytes.
     NotASnapshot,
-    /// A version of a space that a lower one can express: every space has one encoding.
+    /// A lower version can express the space, but every space has exactly one encoding.
     NotLowestVersion,
     /// A version that this program does not know.
     Version {
@@ -19,75 +19,75 @@ pub enum RestoreError<E> {
     },
     /// The end is missing.
     Truncated {
-        /// Bytes that there must be.
+        /// The number of bytes that the snapshot must have.
         needed_bytes: u64,
-        /// Bytes that there are.
+        /// The number of bytes present.
         found_bytes: u64,
     },
-    /// Something follows after the end.
+    /// The bytes continue after the end of the snapshot.
     Trailing {
-        /// Bytes that are too many.
+        /// The number of bytes after the end.
         extra_bytes: u64,
     },
-    /// The bytes are not those that were written.
+    /// The bytes are damaged: their checksum differs from the stored one.
     Checksum {
-        /// What the bytes say.
+        /// The checksum in the bytes.
         stored: u32,
-        /// What they sum up to.
+        /// The checksum of the bytes.
         computed: u32,
     },
     /// A granule of 2^64 bytes or more.
     Granule {
-        /// Its logarithm to base 2.
+        /// The log2 of the granule.
         log2: u32,
     },
-    /// A run of no known kind.
+    /// A run of an unknown kind.
     Kind {
-        /// Where it starts.
+        /// The offset of its start.
         at: usize,
         /// Its first byte.
         kind: u8,
     },
-    /// A number of 2^64 or more, or in more bytes than it takes.
+    /// A number of 2^64 or more, or in more bytes than necessary.
     Number {
-        /// Where it starts.
+        /// The offset of its start.
         at: usize,
     },
     /// The last run is not complete.
     Incomplete {
-        /// Where the next byte should be.
+        /// The offset of the missing byte.
         at: usize,
     },
-    /// A value of more bytes than there are.
+    /// A value is longer than the rest of the bytes.
     ValueTooLong {
-        /// Where it starts.
+        /// The offset of its start.
         at: usize,
-        /// Bytes that it should have.
+        /// The length of the value in bytes.
         len_bytes: u64,
-        /// Bytes that there are.
+        /// The number of bytes present.
         left_bytes: u64,
     },
     /// A guard of 2^31 granules or more.
     GuardTooLarge {
-        /// Where its region's run starts.
+        /// The offset of its region's run.
         at: usize,
     },
     /// A region that does not start at a multiple of its alignment.
     Align {
-        /// Where its run starts.
+        /// The offset of its run.
         at: usize,
     },
-    /// A run that passes the last address.
+    /// A run that extends past the address `u64::MAX`.
     PastTheEnd {
-        /// Where it starts.
+        /// The offset of its start.
         at: usize,
     },
     /// A hole after a hole, a free run after a free run, or a hole at the end.
     Order {
-        /// Where the run starts that should not be there.
+        /// The offset of the run that must not be there.
         at: usize,
     },
-    /// A hold is not what a region of the space needs to move as is said.
+    /// A hold does not match the move of any region of the space.
     Move {
         /// The start of the region or of the hold.
         address: u64,
@@ -98,7 +98,7 @@ pub enum RestoreError<E> {
     Value {
         /// Its region, without guard.
         region: Span,
-        /// The caller's reason.
+        /// The error of the caller's `decode`.
         error: E,
     },
     /// No memory for the index.

@@ -1,13 +1,13 @@
 //! Snapshots: a space as bytes, to be rebuilt in another process, on another machine, by another version.
 //!
-//! [`AddressSpace::snapshot`](crate::AddressSpace::snapshot) writes one,
-//! [`AddressSpace::restore`](crate::AddressSpace::restore) reads it; the placement
-//! is no part of it. Free blocks and regions are exactly as they were; values are what the caller makes
-//! of them. Equal spaces give equal bytes.
+//! [`AddressSpace::snapshot`](crate::AddressSpace::snapshot) writes one and
+//! [`AddressSpace::restore`](crate::AddressSpace::restore) reads it. It does not include the placement. Restored free
+//! blocks and regions are exactly the original ones; the caller encodes and decodes values. Equal spaces give equal
+//! bytes.
 //!
 //! # Format, versions 1 to 3
 //!
-//! Little-endian. What is in the space is told from address 0 upwards, run after run:
+//! Little-endian. Runs describe the space from address 0 upwards:
 //!
 //! ```text
 //!   addresses    0           |####|.......|#######|g|          |.......|
@@ -30,25 +30,24 @@
 //!   hold         4  granules - 1, and in granules where the region starts that moves there, and where it will
 //! ```
 //!
-//! Numbers are below 2^64 and written seven bits to a byte, the lowest first, with the top bit set in all but the
-//! last byte, and no more bytes than it takes (LEB128). A region's run covers its guard. An alignment is its logarithm
-//! less the granule's.
+//! Numbers are below 2^64 and in minimal LEB128: seven bits to a byte, the lowest first, with the top bit set in all
+//! bytes but the last. A region's run covers its guard. An alignment is stored as its log2 minus that of the granule.
 //!
-//! No two holes and no two free runs follow each other, and the last run is no hole. So every space has one
-//! encoding. Regions that overlap, lie outside the space or are not made of granules cannot be written down at all,
-//! nor can a number of regions that are not there: whatever the bytes say, reading them takes memory and time in
-//! proportion to their number.
+//! No two holes and no two free runs are adjacent, and the last run is not a hole. So every space has exactly one
+//! encoding. The format cannot express regions that overlap, lie outside the space or do not consist of granules. It
+//! has no counts of regions either, so reading takes memory and time in proportion to the number of bytes, whatever
+//! they contain.
 //!
-//! The checksum finds damage, not malice. Bytes made to deceive restore as an error or as a space that is
-//! consistent in itself; whether it is the right one only the caller can know.
+//! The checksum detects damage, not malice. Forged bytes give an error or a consistent space; only the caller can know
+//! whether it is the right one.
 //!
 //! # Versions
 //!
-//! The version is raised by whatever an older reader would not understand, so an unknown one is refused
-//! ([`RestoreError::Version`]) and nothing is ever skipped. Readers keep reading every version since 1. Writers
-//! use the lowest version that can express the space, so that a guest can be moved back to an older host.
-//! What a value's bytes mean is the caller's to version. Version 1 of a program that did not know version 2 does not hold
-//! alignments: its regions come back with the granule's.
+//! Every addition that an older reader would not understand raises the version. So an unknown version is refused
+//! ([`RestoreError::Version`]) and nothing is ever skipped. Readers read every version since 1. Writers use the lowest
+//! version that can express the space, so that a guest can be moved back to an older host. The caller versions the
+//! bytes of values. Programs that predate version 2 wrote version 1 without alignments: its regions are restored with
+//! the granule's.
 
 mod checksum;
 mod error;
@@ -62,14 +61,14 @@ pub use error::RestoreError;
 pub use write::Writer;
 
 const MAGIC: [u8; 8] = *b"fh-space";
-/// Without alignments, with them, and with pending moves.
+/// Versions: without alignments, with alignments, and with pending moves.
 const PLAIN: u32 = 1;
 const ALIGNED: u32 = 2;
 const MOVING: u32 = 3;
 const HEADER_BYTES: usize = 24;
 const CHECKSUM_BYTES: usize = 4;
 
-/// What a run begins with.
+/// The first byte of a run.
 mod kind {
     pub(super) const HOLE: u8 = 0;
     pub(super) const FREE: u8 = 1;

@@ -1,4 +1,4 @@
-//! Reading a snapshot: the frame around the runs, then run after run. Nothing is believed before it is checked.
+//! Reads a snapshot: first the frame around the runs, then each run. All input is checked before it is used.
 
 use super::checksum::crc32;
 use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, RestoreError, kind};
@@ -6,7 +6,7 @@ use crate::regions::RegionAttrs;
 use crate::request::guard_granules;
 use freehold_units::{Align, Span};
 
-/// What a run tells of.
+/// A decoded run.
 pub(super) enum Part<'a> {
     Hole,
     Free(Span),
@@ -17,7 +17,7 @@ pub(super) enum Part<'a> {
         is_carved: bool,
         value: &'a [u8],
     },
-    /// `from` and `to`: where the region starts that moves there, and where it will.
+    /// `from` and `to`: the old and the new start of the region that moves to this hold.
     Hold {
         span: Span,
         from: u64,
@@ -25,17 +25,17 @@ pub(super) enum Part<'a> {
     },
 }
 
-/// The runs of a snapshot whose frame is sound.
+/// The runs of a snapshot whose frame is valid.
 pub(super) struct Runs<'a> {
-    /// All up to the checksum.
+    /// All bytes up to the checksum.
     bytes: &'a [u8],
     /// The next byte to read.
     at: usize,
     version: u32,
-    /// The lowest version that can tell of what was read.
+    /// The lowest version that can express the runs read so far.
     needed: u32,
     granule: Align,
-    /// The address that the next run starts at; none behind the last there is.
+    /// The start address of the next run; `None` after `u64::MAX`.
     next: Option<u64>,
     /// Kind and start of the last run.
     previous: Option<(u8, usize)>,
@@ -90,7 +90,7 @@ impl<'a> Runs<'a> {
         self.granule
     }
 
-    /// The next run, or none behind the last.
+    /// The next run; `None` after the last.
     pub(super) fn next<E>(&mut self) -> Result<Option<Part<'a>>, RestoreError<E>> {
         let at = self.at;
         if at == self.bytes.len() {
@@ -161,7 +161,7 @@ impl<'a> Runs<'a> {
         Ok(value)
     }
 
-    /// The next `reach + 1` granules of addresses; `None` if there are not so many left.
+    /// The next `reach + 1` granules of addresses; `None` if fewer are left.
     fn granules(&mut self, reach: u64) -> Option<Span> {
         let first = self.next?;
         let whole = reach.checked_mul(self.granule.bytes())?;
@@ -176,7 +176,7 @@ impl<'a> Runs<'a> {
         Ok(byte)
     }
 
-    /// Seven bits to a byte, the lowest first.
+    /// Reads a LEB128 number.
     fn number<E>(&mut self) -> Result<u64, RestoreError<E>> {
         let wrong = RestoreError::Number { at: self.at };
         let mut number = 0;

@@ -1,4 +1,4 @@
-//! Building the space that a snapshot tells of.
+//! Rebuilds a space from a snapshot.
 
 use super::RestoreError;
 use super::read::{Part, Runs};
@@ -7,18 +7,18 @@ use alloc::vec::Vec;
 use freehold_units::Span;
 
 impl<V> AddressSpace<V> {
-    /// The space of which `bytes` are a [snapshot](Self::snapshot), under any placement. `decode`
-    /// makes a value of its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]), and moves are pending
-    /// as they were ([`AddressSpace::pending_moves`]).
+    /// Restores the space from its [snapshot](Self::snapshot) `bytes`, with any placement. `decode` makes a value from
+    /// its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]), and pending moves are restored
+    /// ([`AddressSpace::pending_moves`]).
     ///
-    /// Free blocks and regions are what they were.
+    /// Free blocks and regions are exactly the original ones.
     ///
     /// # Errors
-    /// [`RestoreError`]: how the bytes are wrong, why a value could not be decoded, or no memory.
+    /// [`RestoreError`]: the bytes are invalid, a value could not be decoded, or there is no memory.
     ///
     /// # Cost
-    /// O(n log n) in the number of runs. Memory in proportion to the number of `bytes`, whatever they say, and
-    /// what `decode` asks for.
+    /// O(n log n) in the number of runs. Memory in proportion to the number of `bytes`, whatever they contain, plus
+    /// that of `decode`.
     pub fn restore<E>(
         bytes: &[u8],
         placement: Placement,
@@ -35,14 +35,15 @@ impl<V> AddressSpace<V> {
             }
         }
         space.hull = hull.ok_or(RestoreError::Empty)?;
-        // A region may come behind the hold that it moves to.
+        // A region may come after the hold that it moves to.
         match space.restore_moves(&moves)? {
             None => Ok(space),
             Some(address) => Err(RestoreError::Move { address }),
         }
     }
 
-    /// Adds what a run tells of, above all that was there; a move goes to `moves`. Returns its addresses, guard included.
+    /// Adds the contents of a run above all existing addresses, and a move to `moves`. Returns the run's addresses,
+    /// guard included.
     fn rebuild<E>(
         &mut self,
         part: Part<'_>,
@@ -58,7 +59,7 @@ impl<V> AddressSpace<V> {
             Part::Region { span, terms, guard, is_carved, value } => {
                 let value = decode(value).map_err(|error| RestoreError::Value { region: span, error })?;
                 let taken = guard.map_or(span, |guard| span.hull(guard));
-                // First a block, from which it is then taken.
+                // Adds a free block first, and then takes the region from it.
                 self.rebuild_block(taken)?;
                 self.reserve(1)?;
                 if is_carved {

@@ -12,7 +12,7 @@ fn pages(first: u64, pages: u64) -> Span {
     Span::from_size(first * PAGE, pages * PAGE).unwrap()
 }
 
-/// Runs in a frame that is sound.
+/// Runs in a valid frame.
 fn framed(version: u32, log2: u32, runs: &[u8]) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend(version.to_le_bytes());
@@ -22,7 +22,7 @@ fn framed(version: u32, log2: u32, runs: &[u8]) -> Vec<u8> {
     sealed(bytes)
 }
 
-/// With a checksum that is right.
+/// Adds a correct checksum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.extend(crc32(&bytes).to_le_bytes());
     bytes
@@ -41,7 +41,7 @@ fn restored(bytes: &[u8]) -> Result<AddressSpace<u8>, RestoreError<&'static str>
     AddressSpace::restore(bytes, Placement::default(), value)
 }
 
-/// What is wrong with the bytes.
+/// The error of restoring the bytes.
 fn wrong(bytes: &[u8]) -> RestoreError<&'static str> {
     let error = restored(bytes).err().unwrap();
     assert!(!error.to_string().is_empty());

@@ -1,4 +1,4 @@
-//! Writing a snapshot.
+//! Writes a snapshot.
 
 use super::checksum::crc32;
 use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, kind};
@@ -7,7 +7,7 @@ use crate::{AddressSpace, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::Span;
 
-/// Takes the bytes of a value.
+/// Collects the bytes of a value.
 #[derive(Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
@@ -15,7 +15,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Adds `bytes` to those of the value. Should there be no memory for them, the snapshot will say so.
+    /// Appends `bytes` to the value's bytes. If there is no memory for them, the snapshot fails with `OutOfMemory`.
     ///
     /// Cost: linear in the bytes, amortized.
     pub fn put(&mut self, bytes: &[u8]) {
@@ -34,7 +34,7 @@ impl Writer {
         self.put(&[number as u8]);
     }
 
-    /// The document with its length and its checksum.
+    /// Fills in the length and appends the checksum.
     fn sealed(mut self) -> Result<Vec<u8>, OutOfMemory> {
         let len = (self.bytes.len() + CHECKSUM_BYTES) as u64;
         if let Some(field) = self.bytes.get_mut(HEADER_BYTES - 8..HEADER_BYTES) {
@@ -47,11 +47,12 @@ impl Writer {
 }
 
 impl<V> AddressSpace<V> {
-    /// The space as bytes, in the format of [`snapshot`](crate::snapshot). `encode` puts a value's bytes, none if it
-    /// needs none. Of a sub-space nothing tells that it is one; of its parent, that the region is carved.
+    /// Encodes the space as bytes, in the format of [`snapshot`](crate::snapshot). `encode` writes a value's bytes,
+    /// possibly none. A sub-space's snapshot does not record that it is one; its parent's records that the region is
+    /// carved.
     ///
     /// # Errors
-    /// [`OutOfMemory`] for the bytes.
+    /// [`OutOfMemory`] if there is no memory for the bytes.
     ///
     /// # Cost
     /// Linear.
@@ -85,9 +86,9 @@ impl<V> AddressSpace<V> {
         };
         to.put(&version.to_le_bytes());
         to.put(&shift.to_le_bytes());
-        // The length, once it is known.
+        // A placeholder for the length.
         to.put(&[0; 8]);
-        // The first address not told yet; none behind the last there is.
+        // The first address that is not written yet; `None` after `u64::MAX`.
         let mut next = Some(0);
         for piece in self.regions.pieces() {
             let extent = piece.extent();

@@ -7,7 +7,7 @@ use core::iter::FusedIterator;
 use freehold_units::Span;
 
 impl RbTree<Areas> {
-    /// Adds an area, whose node was reserved. Returns the node's number.
+    /// Adds an area; the caller has reserved its node. Returns the node's number.
     ///
     /// # Errors
     /// The area that it overlaps.
@@ -17,7 +17,7 @@ impl RbTree<Areas> {
         Ok(self.insert_at(point.place, area, &mut ()).number())
     }
 
-    /// Takes the area that starts at `first` out. Returns the number that its node had.
+    /// Removes the area that starts at `first`. Returns the number that its node had.
     #[inline]
     pub(in crate::kva) fn remove_area(&mut self, first: u64) -> Option<(usize, Span)> {
         let (block, area) = self.floor(first).filter(|(_, area)| area.first() == first)?;
@@ -25,7 +25,7 @@ impl RbTree<Areas> {
         Some((block.number(), area))
     }
 
-    /// All areas in address order, by the number of their node.
+    /// All areas in address order, with the numbers of their nodes.
     pub(in crate::kva) fn numbered(&self) -> impl FusedIterator<Item = (usize, Span)> {
         self.links().map(|link| (link.number(), self.nodes[link].span))
     }

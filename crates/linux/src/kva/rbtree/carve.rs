@@ -1,4 +1,4 @@
-//! Cutting a span out of a block: the four fits.
+//! Cuts a span out of a block: the four fits.
 
 use super::insert::LinkPoint;
 use super::node::{Link, Side};
@@ -7,7 +7,7 @@ use freehold_kva::Fit;
 use freehold_units::{Probe, Span, Work};
 
 impl<P: Policy> RbTree<P> {
-    /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
+    /// Cuts `span` out of `block`, which covers it. May create one block, which the caller has reserved.
     #[inline]
     pub(in crate::kva) fn carve_node(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
         let link = block.link;
@@ -34,7 +34,7 @@ impl<P: Policy> RbTree<P> {
         fit
     }
 
-    /// Gives the node another span, between the same neighbours.
+    /// Changes the node's span, between the same neighbours.
     pub(super) fn resize(&mut self, link: Link, span: Span, probe: &mut impl Probe) {
         if P::LAZY_FIXUPS {
             return self.resize_lazily(link, span, probe);

@@ -1,4 +1,4 @@
-//! Taking a block out, and rotating back into balance.
+//! Removes a block, and rotates the tree back into balance.
 
 use super::node::{Colour, Link, Side};
 use super::{Policy, RbTree};
@@ -11,7 +11,7 @@ struct Deficit {
 }
 
 impl<P: Policy> RbTree<P> {
-    /// Removes the node. Maxima are put right before the tree is balanced, so that rotations carry right ones.
+    /// Removes the node. Maxima are fixed before the tree is rebalanced, so that rotations move correct ones.
     pub(super) fn erase(&mut self, node: Link, probe: &mut impl Probe) {
         self.settle_before_erasing(node, probe);
         let (left, right) = (self.nodes[node].left, self.nodes[node].right);
@@ -30,7 +30,7 @@ impl<P: Policy> RbTree<P> {
         self.nodes.give_back(node);
     }
 
-    /// The colour lost at the unlinked place, the place, and the child that moved into it.
+    /// Returns the colour lost at the unlinked place, the place, and the child that moved into it.
     fn unlink_with_one_child(
         &mut self,
         node: Link,
@@ -44,7 +44,7 @@ impl<P: Policy> RbTree<P> {
         (self.nodes[node].colour, Deficit { parent, side }, child)
     }
 
-    /// The in-order successor moves into the node's place, so the place that is lost is the successor's.
+    /// The in-order successor moves into the node's place, so the lost place is the successor's.
     fn unlink_with_two_children(&mut self, node: Link, probe: &mut impl Probe) -> (Colour, Deficit, Link) {
         let (left, right) = (self.nodes[node].left, self.nodes[node].right);
         let successor = self.leftmost(right);

@@ -1,17 +1,17 @@
-//! Errors of changing the tree by itself.
+//! Errors of changing the tree directly.
 
 use core::{error, fmt};
 use freehold_units::{OutOfMemory, Span};
 
-/// Why a span was not added to a tree of free blocks.
+/// The error of adding a span to a tree of free blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddError {
-    /// It is free already, at least in part.
+    /// The span is already free, at least in part.
     Overlaps {
         /// A block that it overlaps.
         block: Span,
     },
-    /// It does not start and end on multiples of the granule.
+    /// The span does not start and end on multiples of the granule.
     NotGranular {
         /// The span.
         span: Span,
@@ -20,15 +20,15 @@ pub enum AddError {
     OutOfMemory,
 }
 
-/// Why a span was not taken out of a tree of free blocks.
+/// The error of removing a span from a tree of free blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoveError {
-    /// Not all of it lies in one free block.
+    /// The span does not lie entirely in one free block.
     NotFree {
         /// The span.
         span: Span,
     },
-    /// It does not start and end on multiples of the granule.
+    /// The span does not start and end on multiples of the granule.
     NotGranular {
         /// The span.
         span: Span,

@@ -1,4 +1,4 @@
-//! The hot block: where the last request was served, and what is known of everything below.
+//! The hot block: the block that served the last request, and a bound for all blocks below it.
 //!
 //! ```text
 //!   none of these has `no_fit_below` bytes       hot
@@ -6,15 +6,15 @@
 //!                                          ^ first
 //! ```
 //!
-//! A request for as much or more, under `Lowest`, cannot fit below `first`; so if the block there can serve it, no
-//! search is needed and the answer is exact. A cut leaves this true wherever it is made, as its pieces are smaller. A
-//! free at or below `first` makes its block the hot one: all below it is still below the old one. And what is freed
-//! just before the hot block has its place there, without a descent from the root.
+//! A request for `no_fit_below` bytes or more, under `Lowest`, cannot fit below `first`. So if the block there can
+//! serve it, no search is needed and the answer is exact. A cut anywhere keeps this true, since its pieces are smaller.
+//! A free at or below `first` makes its block the hot one: all blocks below it are also below the old one. A span that
+//! is freed just before the hot block is linked there without a descent from the root.
 //!
 //! Invariant: K15 no block that starts below `first` has `no_fit_below` bytes or more, and the hot block, if there is
 //! one, starts at `first`.
 //!
-//! Source: the talk's wish for a cache of the last node, which there was not exact.
+//! Source: the talk's wish for a cache of the last node, which was not exact there.
 
 use super::node::Link;
 use super::release::InsertPoint;
@@ -34,7 +34,7 @@ pub(super) struct Hot {
 impl Hot {
     /// Nothing lies below address 0.
     pub(super) const NONE: Self = Self { link: Link::NONE, first: 0, no_fit_below: 0 };
-    /// A size that no request has.
+    /// Stands for "no bound": a size that no request has.
     pub(super) const UNKNOWN: u64 = 0;
 }
 
@@ -56,15 +56,16 @@ impl<P: Policy> RbTree<P> {
         (fit.last() <= request.window.last()).then_some((Block { link, no_fit_below }, fit))
     }
 
-    /// What a search under `Lowest` tells of the blocks that it passed over: none was as large as `request`, if it
-    /// came by all of them and size was all that mattered.
+    /// The bound that a search under `Lowest` proves for the blocks that it passed: none was as large as `request`. It
+    /// holds if the search passed all of them and only size mattered.
     #[inline]
     pub(super) fn no_fit_below(&self, request: &CheckedRequest) -> u64 {
         let knows = P::HOT_BLOCK && request.align <= self.granule && request.window.first() <= self.lowest;
         if knows { request.size_bytes } else { Hot::UNKNOWN }
     }
 
-    /// What is left of `block` starts at `first` and is the node `rest`, if anything is left.
+    /// Updates the hot block after a cut: the rest of `block` starts at `first` and is the node `rest`, if there is a
+    /// rest.
     #[inline]
     pub(super) fn note_carved(&mut self, block: Block, rest: Link, first: u64) {
         if !P::HOT_BLOCK {
@@ -77,7 +78,7 @@ impl<P: Policy> RbTree<P> {
         }
     }
 
-    /// A freed span has become the block `link`, or part of it.
+    /// Updates the hot block after a freed span has become the block `link`, or part of it.
     #[inline]
     pub(super) fn note_released(&mut self, link: Link) {
         let first = self.nodes[link].span.first();
@@ -86,7 +87,7 @@ impl<P: Policy> RbTree<P> {
         }
     }
 
-    /// Where `span` belongs, if that is just before the hot block, which it touches.
+    /// The insert point of `span` if it lies just before the hot block and touches it.
     #[inline]
     pub(super) fn insert_point_before_hot(&self, span: Span, probe: &mut impl Probe) -> Option<InsertPoint> {
         let next = self.hot.link;
@@ -95,12 +96,13 @@ impl<P: Policy> RbTree<P> {
         }
         let place = self.place_below(next, probe);
         let previous = if place.parent == next { self.last_turn_right(next, probe) } else { place.parent };
-        // Where it overlaps the block before, the descent names the culprit.
+        // If it overlaps the previous block, the descent finds the error.
         let apart = previous.is_none() || self.nodes[previous].span.last() < span.first();
         apart.then_some(InsertPoint { place, previous, next })
     }
 
-    /// The lowest ancestor in whose right subtree the node lies: the block before a node without a left subtree.
+    /// The lowest ancestor that has the node in its right subtree. It is the previous block of a node without a left
+    /// subtree.
     fn last_turn_right(&self, link: Link, probe: &mut impl Probe) -> Link {
         let mut at = link;
         loop {

@@ -1,4 +1,4 @@
-//! Linking a block in at a known place, and rotating back into balance.
+//! Inserts a block at a known place, and rotates the tree back into balance.
 
 use super::node::{Colour, Link, Node, Side};
 use super::{Policy, RbTree};
@@ -12,7 +12,7 @@ pub(super) struct LinkPoint {
 }
 
 impl<P: Policy> RbTree<P> {
-    /// Adds a node for `span` at `place`. A node was reserved.
+    /// Adds a node for `span` at `place`. The caller has reserved it.
     pub(super) fn insert_at(&mut self, place: LinkPoint, span: Span, probe: &mut impl Probe) -> Link {
         self.settle(probe);
         let link = self.nodes.take();
@@ -23,8 +23,8 @@ impl<P: Policy> RbTree<P> {
             self.nodes[place.parent].set_child(place.side, link);
         }
         self.rebalance_after_insert(link, probe);
-        // A rotation may have given the new node a maximum. At 0 it cannot pass for right, so the walk up that
-        // makes its block known to its ancestors is sure to start.
+        // A rotation may have given the new node a maximum. 0 is never correct, so the walk up that updates its
+        // ancestors is sure to start.
         self.nodes[link].subtree_max_size = 0;
         self.propagate(link, Link::NONE, probe);
         link
@@ -65,7 +65,7 @@ impl<P: Policy> RbTree<P> {
         if self.nodes[parent].left == child { Side::Left } else { Side::Right }
     }
 
-    /// Puts `new` in the place that `old` has under its parent.
+    /// Replaces `old` by `new` under `old`'s parent.
     pub(super) fn replace_child(&mut self, old: Link, new: Link) {
         let parent = self.nodes[old].parent;
         if parent.is_none() {

@@ -1,4 +1,4 @@
-//! Lazy fix-ups: the maxima above a block that became smaller are left until another block changes.
+//! Lazy fix-ups: the maxima above a block that became smaller stay too high until another block changes.
 //!
 //! ```text
 //!            30/60                    30/60   still as if the pending block had 60
@@ -6,10 +6,10 @@
 //!      20/20      60/60  - 25 ->  20/20   35/60  pending        then - 5, and + 10: one node changes each time
 //! ```
 //!
-//! A run of requests served from one block, and what is given back to it meanwhile, then climbs the tree once, at its
-//! end. At most one node is pending. What is stored at it is too high, and so may be what is stored above it, which
-//! agrees with it; so a search that never misses what is too low to be seen may step there in vain, and no more.
-//! The kernel's own search answers by which nodes it steps on, and so is told the right maxima.
+//! A run of allocations from one block, and of frees into it, then climbs the tree once, at its end. At most one node
+//! is pending. Its stored maximum is too high, and the maxima above it are consistent with that one. So an exact search
+//! may visit it fruitlessly, but never misses a block. The answer of the kernel's own search depends on the nodes that
+//! it visits, so it gets the correct maxima.
 //!
 //! Source: the talk's wish to fix the tree only when the block is switched.
 
@@ -18,7 +18,7 @@ use super::{Policy, RbTree};
 use freehold_units::{Probe, Span};
 
 impl<P: Policy> RbTree<P> {
-    /// Gives the node another span, and climbs only if it now has more than is known of it.
+    /// Changes the node's span, and climbs only if the span is now larger than the node's stored maximum.
     pub(super) fn resize_lazily(&mut self, link: Link, span: Span, probe: &mut impl Probe) {
         if self.pending != link {
             self.settle(probe);
@@ -37,7 +37,7 @@ impl<P: Policy> RbTree<P> {
         }
     }
 
-    /// Puts the maxima above the pending node right.
+    /// Fixes the maxima from the pending node upwards.
     #[inline]
     pub(super) fn settle(&mut self, probe: &mut impl Probe) {
         if P::LAZY_FIXUPS && !self.pending.is_none() {
@@ -46,7 +46,7 @@ impl<P: Policy> RbTree<P> {
         }
     }
 
-    /// [`RbTree::settle`], unless it is the node that is about to go: its parent is looked at anyway.
+    /// [`RbTree::settle`], unless the pending node is about to be removed: the removal fixes its ancestors anyway.
     #[inline]
     pub(super) fn settle_before_erasing(&mut self, node: Link, probe: &mut impl Probe) {
         if self.pending == node {
@@ -55,7 +55,7 @@ impl<P: Policy> RbTree<P> {
         self.settle(probe);
     }
 
-    /// What is stored at the node, or will be once nothing is pending.
+    /// The node's maximum once no node is pending.
     pub(super) fn settled_max(&self, link: Link) -> u64 {
         let mut at = self.pending;
         let mut max = self.computed_max(&self.nodes[at]);

@@ -1,7 +1,7 @@
 //! The free-space index of the 2019 talk: an augmented red-black tree of free blocks.
 //!
-//! Each node is a free block and knows the largest block of its subtree, so a search never enters a subtree
-//! that cannot serve it. From the talk, in pages (start+size/subtree maximum):
+//! Each node is a free block and stores the size of the largest block in its subtree, so a search never enters a
+//! subtree that cannot serve it. From the talk, in pages (start+size/subtree maximum):
 //!
 //! ```text
 //!                     30+4/12
@@ -14,11 +14,11 @@
 //! Neighbours for merging come from the descent that a free makes anyway: the last turn right leads past the
 //! previous block, the last turn left past the next one.
 //!
-//! Invariants: K1 blocks disjoint, ascending, never touching; K2 red-black; K3 every `subtree_max_size` exact, but
-//! above the one node that [`LazyFixups`] may leave pending; K15 what is known of the hot block.
-//! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` and `Highest`
-//! with an alignment may visit more, in the worst case all.
-//! Memory: 40 bytes per block at the most there were, and at most a sixteenth more.
+//! Invariants: K1 blocks are disjoint, ascending, and never touch; K2 red-black; K3 every `subtree_max_size` is exact,
+//! except above the one node that [`LazyFixups`] may leave pending; K15 the bound of the hot block.
+//!
+//! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` and `Highest` with an alignment may visit more, in
+//! the worst case all. Memory: 40 bytes for each block at the peak number of blocks, and at most a sixteenth more.
 //!
 //! Source: U. Rezki, Linux Plumbers Conference 2019; balancing after Cormen et al., "Introduction to Algorithms".
 
@@ -51,34 +51,34 @@ pub use node::{Colour, NodeView};
 pub(in crate::kva) use policy::Areas;
 pub use policy::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 
-/// Which of the addresses that can serve a request is taken.
+/// A placement policy: the choice between the addresses that can serve a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// The lowest address that fits size, alignment and window. Exact. Alignments above the granule may cost
-    /// O(blocks): every block that is large enough but badly placed is looked at.
+    /// The lowest address that fits size, alignment and window. Exact. Alignments above the granule may cost O(blocks),
+    /// a visit to every block that is large enough but misaligned.
     #[default]
     Lowest,
     /// The highest address that fits. Exact, at the same cost.
     Highest,
-    /// The address that Linux 6.12 takes. For alignments up to a page or a granule, and for windows of exactly
-    /// the request's size, it is the lowest one. Otherwise the search asks for `size + align - 1` bytes below a
-    /// node, so it passes over tight blocks unless it happens to step on them: the answer depends on the tree's
-    /// shape, may be higher than need be, and may be a failure though something fits.
+    /// The address that Linux 6.12 takes. For alignments up to a page or a granule, and for windows of exactly the
+    /// request's size, it is the lowest one. Otherwise the search requires `size + align - 1` bytes below a node, so it
+    /// passes over tight blocks unless it happens to visit them. So the answer depends on the tree's shape, may not be
+    /// the lowest, and may be a failure although a block fits.
     #[doc(alias = "find_vmap_lowest_match")]
     Linux,
 }
 
-/// Free blocks in an augmented red-black tree. See the [module](self). `P` is which of the talk's wishes it has.
+/// Free blocks in an augmented red-black tree. See the [module](self). `P` selects the improvements from the talk.
 #[derive(Clone, Debug)]
 pub struct RbTree<P = Plain> {
     nodes: Nodes,
     root: Link,
-    /// What every block starts at a multiple of.
+    /// Every block starts at a multiple of this.
     granule: Align,
-    /// Where the first address was ever free.
+    /// The lowest address that was ever free.
     lowest: u64,
     hot: Hot,
-    /// The node whose shrinking its ancestors do not know of yet.
+    /// The node that shrank without an update of its ancestors' maxima.
     pending: Link,
     policy: PhantomData<P>,
 }
@@ -87,12 +87,12 @@ pub struct RbTree<P = Plain> {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::kva) struct Block {
     link: Link,
-    /// A size that no block before it has, or [`Hot::UNKNOWN`].
+    /// A size that no block before this one has, or [`Hot::UNKNOWN`].
     no_fit_below: u64,
 }
 
 impl<P: Policy> RbTree<P> {
-    /// A tree of no block, for blocks that are made of granules. Cost: constant.
+    /// A tree without blocks, for blocks that consist of granules. Cost: constant.
     ///
     /// # Errors
     /// No memory.
@@ -108,10 +108,10 @@ impl<P: Policy> RbTree<P> {
         })
     }
 
-    /// Makes sure that so many changes need no memory. Cost: amortized constant for each.
+    /// Reserves memory for that many changes. Cost: amortized constant for each.
     ///
     /// # Errors
-    /// No memory; nothing was changed but spare room.
+    /// There is no memory; nothing was changed except spare capacity.
     #[inline]
     pub fn reserve(&mut self, changes: usize) -> Result<(), OutOfMemory> {
         self.nodes.reserve(changes)
@@ -119,8 +119,8 @@ impl<P: Policy> RbTree<P> {
 
     /// The place for a request.
     ///
-    /// Cost: O(log n); with an alignment under the exact placements O(n) in the worst case, as every block that is large enough
-    /// but badly placed is looked at.
+    /// Cost: O(log n); with an alignment under the exact placements O(n) in the worst case, a visit to every block that
+    /// is large enough but misaligned.
     #[doc(alias = "find_vmap_lowest_match")]
     pub fn find(
         &self,
@@ -131,7 +131,7 @@ impl<P: Policy> RbTree<P> {
         self.find_block(placement, request, probe).map(|(_, place)| place)
     }
 
-    /// Makes `span` free, and one block with those that it touches. Says which these were. Cost: O(log n).
+    /// Makes `span` free and merges it with the blocks that it touches. Returns which these were. Cost: O(log n).
     ///
     /// # Errors
     /// [`AddError`]; nothing was changed.
@@ -144,7 +144,7 @@ impl<P: Policy> RbTree<P> {
         self.release_span(span, probe).map_err(|block| AddError::Overlaps { block })
     }
 
-    /// Takes `span` out of the free block that covers it. Says how it lay there. Cost: O(log n).
+    /// Cuts `span` out of the free block that covers it. Returns how it lay in the block. Cost: O(log n).
     ///
     /// # Errors
     /// [`RemoveError`]; nothing was changed.
@@ -190,13 +190,14 @@ impl<P: Policy> RbTree<P> {
         self.len() == 0
     }
 
-    /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: constant, or O(log n) under [`LazyFixups`].
+    /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: constant, or O(log n)
+    /// under [`LazyFixups`].
     #[must_use]
     pub fn largest_bytes(&self) -> u64 {
         self.settled_max(self.root)
     }
 
-    /// The bytes of memory that the index holds, its spare room included. Cost: constant.
+    /// The bytes of memory that the index holds, including spare capacity. Cost: constant.
     #[must_use]
     pub fn metadata_bytes(&self) -> usize {
         self.nodes.bytes()

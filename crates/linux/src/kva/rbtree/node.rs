@@ -7,9 +7,9 @@ use freehold_units::{OutOfMemory, Span};
 /// The colour of a node of a red-black tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// Its children are black.
+    /// A red node; its children are black.
     Red,
-    /// Counts for the black height.
+    /// A black node; it counts for the black height.
     Black,
 }
 
@@ -33,8 +33,8 @@ impl Side {
 pub(super) struct Node {
     /// The free block, in bytes.
     pub(super) span: Span,
-    /// Bytes of the largest block in the subtree of which this node is the root; the one block of 2^64 bytes
-    /// counts as `u64::MAX`, which no request exceeds. 0 in the sentinel, so that an absent child needs no test.
+    /// Bytes of the largest block in this node's subtree. A block of 2^64 bytes counts as `u64::MAX`, which no request
+    /// exceeds. 0 in the sentinel, so that an absent child needs no test.
     pub(super) subtree_max_size: u64,
     pub(super) left: Link,
     pub(super) right: Link,
@@ -45,7 +45,7 @@ pub(super) struct Node {
 const _: () = assert!(size_of::<Node>() == 40);
 
 impl Node {
-    /// What an absent child or parent reads as: black, with nothing below it. Its span is never read.
+    /// The node that stands for an absent child or parent: black, with no blocks below it. Its span is never read.
     pub(super) const SENTINEL: Self = Self {
         span: Span::ALL,
         subtree_max_size: 0,
@@ -83,9 +83,9 @@ impl Link {
     }
 }
 
-/// All nodes, in one vector: a search follows a link at every step, and a pool's pieces cost it a third more
-/// instructions. The first node is the sentinel; vacant ones form a list. The vector grows by a sixteenth, so that
-/// little of it is spare.
+/// All nodes, in one vector: a search follows a link at every step, and a pool's pieces would cost it a third more
+/// instructions. The first node is the sentinel; vacant nodes form a free list. The vector grows by a sixteenth, so
+/// that little of it is spare.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
     nodes: Vec<Node>,
@@ -94,7 +94,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// The sentinel alone.
+    /// Only the sentinel.
     pub(super) fn new() -> Result<Self, OutOfMemory> {
         let mut nodes = Vec::new();
         nodes.try_reserve_exact(1)?;
@@ -102,7 +102,7 @@ impl Nodes {
         Ok(Self { nodes, vacant: Link::NONE, vacant_len: 0 })
     }
 
-    /// Makes sure that `count` nodes can be taken.
+    /// Reserves memory for `count` more nodes.
     #[inline]
     pub(super) fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
         while self.vacant_len < count {
@@ -123,7 +123,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// A node that was reserved.
+    /// Takes a reserved node.
     pub(super) fn take(&mut self) -> Link {
         let link = self.vacant;
         debug_assert!(!link.is_none(), "K7: a node is reserved before it is taken");
@@ -138,7 +138,7 @@ impl Nodes {
         self.vacant_len += 1;
     }
 
-    /// Nodes of blocks.
+    /// The number of nodes in use.
     pub(super) fn in_use(&self) -> usize {
         self.nodes.len() - 1 - self.vacant_len
     }
@@ -148,7 +148,7 @@ impl Nodes {
         self.nodes.len()
     }
 
-    /// Bytes held, spare room included.
+    /// Bytes of memory held, including spare capacity.
     pub(super) fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
     }
@@ -169,15 +169,15 @@ impl IndexMut<Link> for Nodes {
     }
 }
 
-/// A node as seen from outside.
+/// A read-only copy of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeView {
     /// The free block.
     pub span: Span,
     /// Bytes of the largest block in this node's subtree.
     pub subtree_max_size: u64,
-    /// Its colour.
+    /// The node's colour.
     pub colour: Colour,
-    /// Edges between it and the root.
+    /// Number of edges between the node and the root.
     pub depth: u32,
 }

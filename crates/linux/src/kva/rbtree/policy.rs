@@ -1,18 +1,19 @@
-//! What a tree is for, and the talk's wishes for it, each to be measured alone (`freehold bench kva --wishes`): none changes an answer or
-//! the tree's shape, all that changes is the work. The plain tree has none, so its work is that of the kernel's tree.
+//! The purpose of a tree, and the improvements that the talk wished for. Each can be measured alone (`freehold bench
+//! kva --wishes`). None changes an answer or the tree's shape, only the work. The plain tree has none, so its work is
+//! that of the kernel's tree.
 
 use core::fmt;
 
-/// What a tree is for.
+/// The purpose and the improvements of a tree.
 pub trait Policy: Copy + fmt::Debug + 'static {
-    /// The nodes are free blocks: neighbours never touch, and each node has the size of the largest block below it. The
-    /// tree of areas in use has neither.
+    /// Whether the nodes are free blocks: neighbours never touch, and each node stores the size of the largest block
+    /// below it. Neither holds for the tree of areas in use.
     const FREE_BLOCKS: bool = true;
-    /// Remembers the block that served last under `Lowest`, and the size that no block below it has: a request of
-    /// that size or more is served from there without a search if it fits.
+    /// Whether the tree remembers the block that last served a request under `Lowest`, and a size that no block below
+    /// it has. A request of that size or more is served from there without a search if it fits.
     const HOT_BLOCK: bool;
-    /// Leaves the maxima above a block that became smaller too high until another block changes. A search may pass
-    /// such a node in vain; it misses nothing.
+    /// Whether the maxima above a block that became smaller stay too high until another block changes. A search may
+    /// visit such a node fruitlessly, but it misses no block.
     const LAZY_FIXUPS: bool;
 }
 
@@ -38,7 +39,7 @@ policy!(
     HotBlock, true, false
 );
 policy!(
-    /// With fix-ups put off.
+    /// With lazy fix-ups.
     LazyFixups, false, true
 );
 policy!(

@@ -1,11 +1,11 @@
-//! Keeping `subtree_max_size` right: bottom-up, stopping at the first node that is right already (K3).
+//! Propagates `subtree_max_size` upwards, and stops at the first node that is already correct (K3).
 
 use super::node::Link;
 use super::{Node, Policy, RbTree};
 use freehold_units::{Probe, Work};
 
 impl<P: Policy> RbTree<P> {
-    /// What the node's maximum must be, given its children's.
+    /// The correct maximum of a node, given its children's.
     #[inline]
     pub(super) fn computed_max(&self, node: &Node) -> u64 {
         let below = self.nodes[node.left].subtree_max_size.max(self.nodes[node.right].subtree_max_size);

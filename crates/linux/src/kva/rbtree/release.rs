@@ -6,7 +6,7 @@ use super::{Policy, RbTree};
 use freehold_kva::Merge;
 use freehold_units::{Probe, Span, Work};
 
-/// Where a span belongs, and its neighbours.
+/// The insert point of a span, and its neighbours.
 pub(super) struct InsertPoint {
     pub(super) place: LinkPoint,
     pub(super) previous: Link,
@@ -43,7 +43,7 @@ impl<P: Policy> RbTree<P> {
         Ok(merge)
     }
 
-    /// Descends to the vacant place for `span`; the last turns name its neighbours.
+    /// Descends to the vacant place for `span`; the last turns give its neighbours.
     pub(super) fn locate(&self, span: Span, probe: &mut impl Probe) -> Result<InsertPoint, Span> {
         let mut point = InsertPoint {
             place: LinkPoint { parent: Link::NONE, side: Side::Left },

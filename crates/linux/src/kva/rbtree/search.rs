@@ -1,9 +1,9 @@
-//! Finding the lowest block for a request, left first.
+//! Finds the lowest block for a request, left first.
 //!
-//! The walk goes left while the left subtree has a block of the length searched for and the window starts
-//! before the node; otherwise it tests the node exactly, goes right if there is enough, and else climbs,
-//! testing each ancestor and entering its right subtree unless it lies before what is done already. (Where the
-//! window starts with the very block, that subtree is entered twice, as in Linux.)
+//! The walk goes left while the left subtree has a block of the length and the window starts before the node. Otherwise
+//! it tests the node exactly, and goes right if that subtree has a long enough block. Else it climbs, tests each
+//! ancestor and enters its right subtree, unless that is already done. (If the window starts exactly at a block, that
+//! subtree is entered twice, as in Linux.)
 
 use super::hot::Hot;
 use super::node::Link;
@@ -39,8 +39,8 @@ impl<P: Policy> RbTree<P> {
         (span.last() <= request.window.last()).then_some((Block { link, no_fit_below }, span))
     }
 
-    /// The first block in address order that holds the request, among those that the walk steps on when it
-    /// enters only subtrees with a block of `length` bytes, up to the first that starts above `until`. Exact if
+    /// The first block in address order that can hold the request, among those that the walk visits. It enters only
+    /// subtrees with a block of `length` bytes, and stops at the first block that starts above `until`. Exact if
     /// `length` is the request's size.
     #[inline]
     fn lowest(
@@ -53,8 +53,8 @@ impl<P: Policy> RbTree<P> {
         self.walk(request, length, until, |link| self.nodes[link].subtree_max_size, probe)
     }
 
-    /// [`RbTree::lowest`], as the kernel asks for it: while a node is pending, which it does not know of, by the
-    /// maxima that will be.
+    /// [`RbTree::lowest`] with the kernel's length. The kernel has no pending nodes, so while one is pending the walk
+    /// uses the maxima that the fix-up will store.
     #[inline]
     fn linux(&self, request: &CheckedRequest, probe: &mut impl Probe) -> Option<(Link, Span)> {
         let length = self.linux_length(request);
@@ -109,7 +109,7 @@ impl<P: Policy> RbTree<P> {
                 }
                 self.count_peek(node.right, probe);
                 if from <= node.span.first() && max(node.right) >= length {
-                    // Everything up to this node is done: its left part must not be entered again.
+                    // All blocks up to this node are done: its left part must not be entered again.
                     from = node.span.first().saturating_add(1);
                     at = node.right;
                     break;
@@ -161,7 +161,7 @@ impl<P: Policy> RbTree<P> {
         self.block(best)
     }
 
-    /// The length that Linux 6.12 asks of a subtree. A granule above a page stands for a machine's larger page.
+    /// The length that Linux 6.12 requires of a subtree. A granule above a page stands for a machine's larger page.
     fn linux_length(&self, request: &CheckedRequest) -> u64 {
         let exact_window = request.window.size_bytes() == u128::from(request.size_bytes);
         if request.align <= Align::PAGE.max(self.granule) || exact_window {

@@ -1,4 +1,4 @@
-//! Checking the tree from scratch: K1, K2, K3 and that no node is lost.
+//! Checks the tree from scratch: K1, K2, K3 and that no node is lost.
 
 use super::node::{Colour, Link};
 use super::{Node, Policy, RbTree};
@@ -70,7 +70,7 @@ impl<P: Policy> RbTree<P> {
         self.black_height_above(self.leftmost(self.root))
     }
 
-    /// Black nodes from `link`, included, to the root.
+    /// The number of black nodes from `link`, included, to the root.
     fn black_height_above(&self, link: Link) -> u32 {
         let (mut at, mut height) = (link, 0);
         while !at.is_none() {

@@ -1,4 +1,4 @@
-//! Reading the tree from outside: blocks in address order, nodes in preorder, neighbours.
+//! Read access to the tree: blocks in address order, nodes in preorder, neighbours.
 
 use super::hot::Hot;
 use super::node::Link;
@@ -7,8 +7,8 @@ use core::iter::FusedIterator;
 use freehold_units::Span;
 
 impl<P: Policy> RbTree<P> {
-    /// Every node, parents before children, left before right: the tree's shape. Cost: linear, and memory for
-    /// the tree's height.
+    /// All nodes, parents before children, left before right, which shows the tree's shape. Cost: linear, and memory
+    /// for the tree's height.
     pub fn preorder(&self) -> impl FusedIterator<Item = NodeView> {
         let mut to_visit = alloc::vec![(self.root, 0)];
         core::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! The tree under each policy beside the plain one: the same answers, the same blocks, the same shape.
+//! The tree under each policy against the plain one: the same answers, the same blocks, the same shape.
 
 use super::*;
 use crate::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
@@ -51,7 +51,7 @@ impl<P: Policy> Pair<P> {
         self.compare();
     }
 
-    /// What can be seen of a tree: its nodes with their maxima, as they would be if nothing were put off.
+    /// The visible state of a tree: its nodes with their maxima, as if no fix-up were pending.
     fn compare(&self) {
         self.other.check_nodes().unwrap();
         assert!(self.plain.preorder().eq(self.other.preorder()));
@@ -142,7 +142,7 @@ fn cuts_of_one_block_climb_the_tree_once() {
     assert_eq!(tally.of(Work::MaxRecomputed), 0);
     tree.release_span(pages(19, 1), &mut tally).unwrap();
     assert_eq!(tally.of(Work::MaxRecomputed), 0);
-    // Another block changes: first the node, its parent and the root are put right.
+    // Another block changes: first the node, its parent and the root are fixed.
     tree.release_span(pages(51, 2), &mut tally).unwrap();
     assert_eq!(tally.of(Work::MaxRecomputed), 3 + 2);
     tree.check_nodes().unwrap();
