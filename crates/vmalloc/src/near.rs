@@ -1,4 +1,4 @@
-//! Addresses near others: machine code reaches 2 GiB by its short jumps and calls.
+//! Addresses near others: short jumps and calls of machine code reach 2 GiB.
 //!
 //! ```text
 //!   /proc/self/maps ----> AddressSpace with what is taken ----> the place nearest below or above ----> reserved there,
@@ -9,25 +9,25 @@ use freehold_kva::{self as kva, AddressSpace, Placement, Request};
 use freehold_sys::{Reservation, SysError, mappings, page_bytes};
 use freehold_units::{Align, Bytes, Rejected, Span, error_messages};
 
-/// Below stacks, which grow down, the kernel keeps at least that much free.
+/// The kernel keeps at least that much free below stacks, which grow down.
 const STACK_ROOM_BYTES: u64 = 128 << 20;
-/// Below, nobody but the system may map.
+/// Only the system may map below this address.
 const LOWEST: u64 = 1 << 20;
-/// Beyond, a process has no addresses unless it asks for them: half of what x86-64 has is the kernel's.
+/// The highest address that a process gets without asking for more. On x86-64, half of the addresses are the kernel's.
 const HIGHEST: u64 = if cfg!(target_arch = "x86_64") { (1 << 47) - 1 } else { (1 << 48) - 1 };
-/// Times that another thread may take the place that was found.
+/// Attempts, in case other threads take the place that was found.
 const ATTEMPTS: u32 = 16;
 
-/// Why there is no reservation near an anchor.
+/// The reason why there is no reservation near an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NearError {
     /// 0 bytes, or more than the reach.
     Length {
-        /// The bytes asked for.
+        /// The requested bytes.
         len_bytes: u64,
     },
-    /// All places within reach are taken, or too small.
+    /// All places within reach are taken or too small.
     NoPlace {
         /// The bytes asked for.
         len_bytes: u64,
