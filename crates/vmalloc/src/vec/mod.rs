@@ -212,8 +212,8 @@ impl<'a, T> VmVec<'a, T> {
 
     /// Adds the elements of an iterator.
     ///
+    /// # Errors
     /// As [`VmVec::push`]; the elements before the refused one were added.
-    /// As [`VmVec::push`]; those before the one that was refused were added.
     ///
     /// # Cost
     /// As a push for each element.
