@@ -23,7 +23,7 @@
 //! transaction open.
 //!
 //! # Order of locks
-//! 1. A thread enters a section before it takes a lock that another section may wait for.
+//! 1. A thread is in a section before it takes a lock that a section may wait for.
 //! 2. In a section, a thread waits only for locks whose holders are in sections, too, and never for a transaction. So
 //!    every section ends.
 //! 3. The hook before a fork announces the fork and waits for the sections of all other threads. Threads that enter
