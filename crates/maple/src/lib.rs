@@ -9,16 +9,18 @@
 //!
 //! Two maps have the same tree of ranges:
 //!
-//! - [`RangeMap`] holds values of any type: it is the map for most programs, and its documentation says where each method of
-//!   `BTreeMap` and of the crate `rangemap` is found.
-//! - [`WordMap`] holds values of one word: integers, a `&'static`, an `Arc`, small `Copy` types ([`StoredValue`]). Its values are in
-//!   the tree itself. It also has plans, transactions and cursors, and needs no clone where an entry is cut.
+//! - [`RangeMap`] holds values of any type: it is the map for most programs, and its documentation says where each
+//!   method of `BTreeMap` and of the crate `rangemap` is found.
+//! - [`WordMap`] holds values of one word: integers, a `&'static`, an `Arc`, small `Copy` types ([`StoredValue`]). Its
+//!   values are in the tree itself. It also has plans, transactions and cursors, and needs no clone where an entry is
+//!   cut.
 //!
-//! With the feature `std` there is `MapleTree`, a map of words that threads share: readers never wait, one writer at a time stores.
+//! With the feature `std` there is `MapleTree`, a map of words that threads share: readers never wait, one writer at a
+//! time stores.
 //!
-//! Slots cover all indexes; each slot is an entry or a gap. A range is one entry however long it is. Both its ends are included,
-//! so the whole space `0..=u64::MAX` works. A store over a range replaces the entries there, and cuts those that reach beyond.
-//! Gaps merge with their neighbours. Equal entries stay apart until they are merged on request.
+//! Slots cover all indexes; each slot is an entry or a gap. A range is one entry however long it is. Both its ends are
+//! included, so the whole space `0..=u64::MAX` works. A store over a range replaces the entries there, and cuts those
+//! that reach beyond. Gaps merge with their neighbours. Equal entries stay apart until they are merged on request.
 //!
 //! | To | there is, of `WordMap` | of `RangeMap` |
 //! |---|---|---|

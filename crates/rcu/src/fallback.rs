@@ -8,7 +8,7 @@
 //!
 //! Only its owner may write to a slot: the owner may pause for any time between its load of the slot and its store. So
 //! the flag is in the epoch. A guard publishes the epoch with its flag. When the guard leaves, its slot holds the flag
-//! alone. That is not 0, so the next guard takes the path with the fence. The fast path costs no more than before.
+//! alone, which is not 0, so the next guard takes the path with the fence. The fast path costs no more than before.
 //!
 //! # Conclusions of a scan without a barrier
 //! A writer has unlinked and ended epoch E, passes a fence, and scans each slot (R9):

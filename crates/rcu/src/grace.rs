@@ -31,8 +31,8 @@ pub(crate) struct Grace {
 impl Domain {
     /// Step 2.
     pub(crate) fn advance(&self) -> u64 {
-        // Release: pairs with the Acquire of `Slot::publish`. All additions to the epoch are in one release sequence, so a
-        // later epoch also shows what was unlinked before this one.
+        // Release: pairs with the Acquire of `Slot::publish`. All additions to the epoch are in one release sequence,
+        // so a later epoch also shows what was unlinked before this one.
         self.epoch.fetch_add(EPOCH, Ordering::AcqRel)
     }
 

@@ -55,7 +55,8 @@ impl fmt::Debug for Guard<'_> {
     }
 }
 
-/// A handle that makes guards of a [`Domain`], for one thread at a time. It may move between threads while it has no guard.
+/// A handle that makes guards of a [`Domain`], for one thread at a time. It may move between threads while it has no
+/// guard.
 pub struct Reader<'d> {
     domain: &'d Domain,
     slot: &'d Slot,

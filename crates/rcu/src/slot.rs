@@ -49,7 +49,8 @@ pub(crate) const A_VALUE: u64 = u64::MAX - 1;
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Slot {
-    /// The epoch in which the outermost guard began, how many guards there are, and flags (R2). Written by the owner; read by writers.
+    /// The epoch in which the outermost guard began, how many guards there are, and flags (R2). Written by the owner;
+    /// read by writers.
     state: AtomicU64,
     /// Guards beyond those that the state has bits for. Used by the owner alone.
     spilled: AtomicU64,

@@ -79,7 +79,8 @@ impl Section {
         let depth = DEPTH.get();
         DEPTH.set(depth + 1);
         if depth == 0 {
-            // SeqCst, both: pairs with `prepare`. Either the forking thread sees this section, or this thread sees the fork.
+            // SeqCst, both: pairs with `prepare`. Either the forking thread sees this section, or this thread sees the
+            // fork.
             inside().fetch_add(1, Ordering::SeqCst);
             while FORKING.load(Ordering::SeqCst) != 0 {
                 wait_for_fork();

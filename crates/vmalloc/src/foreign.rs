@@ -1,4 +1,5 @@
-//! Other crates' traits, each behind a feature of the crate's name: `corosensei` (stacks) and `allocator-api2` (an allocator).
+//! Other crates' traits, each behind a feature of the crate's name: `corosensei` (stacks) and `allocator-api2` (an
+//! allocator).
 
 #[cfg(feature = "allocator-api2")]
 mod allocator {

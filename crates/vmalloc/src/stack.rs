@@ -68,7 +68,8 @@ impl StackLayout {
 }
 
 impl<'a> StackPool<'a> {
-    /// A pool of as many stacks of `size_bytes` as fit into an eighth of the reservation. The lowest page of each is its guard.
+    /// A pool of as many stacks of `size_bytes` as fit into an eighth of the reservation. The lowest page of each is
+    /// its guard.
     ///
     /// # Errors
     /// See [`VirtualMemory::slots`]. A stack of one page would consist of its guard, and is [`PoolError::Empty`].

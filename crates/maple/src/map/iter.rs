@@ -100,8 +100,8 @@ impl<E: StoredValue> WordMap<E> {
 
     /// The gaps that overlap the bounds, ascending. Each is returned whole.
     ///
-    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and for
-    /// all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
+    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and
+    /// for all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
         Gaps(Slots::new(&self.tree, Span::from_bounds(&bounds)))

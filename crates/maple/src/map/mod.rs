@@ -41,7 +41,8 @@ use crate::tree::{Need, Tree};
 use core::marker::PhantomData;
 use freehold_units::{Broken, Span};
 
-/// Maps ranges of `u64`, both ends included, to values of one word. [`RangeMap`](crate::RangeMap) takes values of any type.
+/// Maps ranges of `u64`, both ends included, to values of one word. [`RangeMap`](crate::RangeMap) takes values of any
+/// type.
 ///
 /// Ranges do not overlap. A store over a range replaces the entries there and cuts those that reach beyond. Neighbours
 /// with equal values stay apart; gaps do not.

@@ -66,8 +66,8 @@ impl<E: StoredValue> Transaction<'_, E> {
 
     /// Stores a value over a range, whatever is there.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// There is not enough memory. The stores before stay, and can be committed or dropped.
@@ -84,8 +84,8 @@ impl<E: StoredValue> Transaction<'_, E> {
 
     /// Removes everything in a range.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`store`](Self::store).

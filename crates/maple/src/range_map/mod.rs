@@ -76,7 +76,7 @@ use freehold_units::{Broken, Span, check};
 /// | equal neighbours coalesce (rangemap) | [`merge_adjacent_in`](Self::merge_adjacent_in) after the store |
 ///
 /// # Cost
-/// That of [`WordMap`], and one access beside the tree for each value. A value takes its own size plus that of an
+/// The cost of [`WordMap`], and one access beside the tree for each value. A value takes its own size plus that of an
 /// enum's tag, rounded up; the tree takes 13 to 27 bytes a range.
 ///
 /// # Memory, and values that panic
@@ -174,8 +174,8 @@ impl<V> RangeMap<V> {
 
     /// The gaps that overlap the bounds, ascending. Each is returned whole.
     ///
-    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and for
-    /// all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
+    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and
+    /// for all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;

@@ -52,8 +52,8 @@ impl<V> RangeMap<V> {
     /// on a disk, that is where the part begins. It is called for each part that stays, at most two, before anything
     /// changes.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
-    /// n).
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized
+    /// O(log n).
     ///
     /// ```
     /// use freehold_maple::RangeMap;
@@ -160,8 +160,8 @@ impl<V> RangeMap<V> {
     /// Removes everything in a range. An entry that reaches beyond it is cut, not removed. An empty range removes
     /// nothing.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
-    /// n).
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized
+    /// O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -190,8 +190,8 @@ impl<V> RangeMap<V> {
     /// As [`remove_range`](Self::remove_range), with `cut` to compute the values of the remaining parts, as for
     /// [`store_with`](Self::store_with).
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
-    /// n).
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized
+    /// O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;

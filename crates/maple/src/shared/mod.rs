@@ -182,7 +182,8 @@ type OwnsAndTakes<E> = (E, fn(E) -> E);
 /// The writer's state, locked in a section that no `fork` falls into.
 type WriterGuard<'a> = Held<MutexGuard<'a, Writer>>;
 
-/// What each look-up loads, in cache lines of its own, so that no other write of the writer slows readers down.
+/// The data that each look-up loads, in cache lines of its own, so that no other write of the writer slows readers
+/// down.
 #[repr(align(128))]
 struct Published {
     /// The published version. The writer stores it with Release; readers load it with Acquire.
@@ -322,7 +323,7 @@ impl<E: StoredValue> MapleTree<E> {
         self.lock().tree.set_limit(leaves, inners);
     }
 
-    /// What waits for readers, and what has been reclaimed so far.
+    /// The nodes and values that wait for readers, and those that have been reclaimed so far.
     ///
     /// Cost: constant, under the writer's lock.
     #[must_use]

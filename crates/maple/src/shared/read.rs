@@ -27,7 +27,8 @@ impl<E: StoredValue> MapleTree<E> {
         Reading { map: self, keep: freehold_rcu::read() }
     }
 
-    /// Begins to read, with a guard that may move to another thread. Cost: constant, a lock of the readers' register, some 30 ns.
+    /// Begins to read, with a guard that may move to another thread. Cost: constant, a lock of the readers' register,
+    /// some 30 ns.
     ///
     /// # Errors
     /// `OutOfMemory`: there is no memory for a guard.
@@ -122,8 +123,8 @@ impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
 
     /// The gaps that overlap the bounds, ascending. Each is returned whole.
     ///
-    /// Cost: O(log n) for n entries to begin, and as much for each leaf on the way. The next gap may be behind many leaves
-    /// without one: O(n log n) for one gap and for all of them together.
+    /// Cost: O(log n) for n entries to begin, and as much for each leaf on the way. The next gap may be behind many
+    /// leaves without one: O(n log n) for one gap and for all of them together.
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_, E, K> {
         Gaps { slots: Slots::new(self, Span::from_bounds(&bounds)) }

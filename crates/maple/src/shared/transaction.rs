@@ -89,8 +89,8 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
 
     /// Stores a value over a range, whatever is there.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`MapleTree::store`]. The stores before stand, and can be committed or dropped.
@@ -100,8 +100,8 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
 
     /// Stores a value over a free range.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`MapleTree::insert`]. The stores before stand, and can be committed or dropped.
@@ -111,8 +111,8 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
 
     /// Removes everything in a range.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`MapleTree::remove_range`]. The stores before stand, and can be committed or dropped.

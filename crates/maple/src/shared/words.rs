@@ -1,8 +1,9 @@
 //! Turns the words of a shared tree back into values.
 //!
 //! # Invariants
-//! Every word in the published version came from `into_word` or `split` of the map's type, stands for one value, and is there
-//! once (M7). A word that left it is turned back into its value only after a grace period, when no reader can have it.
+//! Every word in the published version came from `into_word` or `split` of the map's type, stands for one value, and is
+//! there once (M7). A word that left it is turned back into its value only after a grace period, when no reader can
+//! have it.
 
 #![allow(unsafe_code)]
 

@@ -18,12 +18,13 @@ impl<E: StoredValue> MapleTree<E> {
     /// Stores a value over a range, whatever is there. An entry that reaches beyond the range is cut, not removed.
     ///
     /// Cost: waits for the running store and for transactions of other threads. O(log n + k) for n entries of which it
-    /// removes k, and up to [`BACKLOG`](Self::BACKLOG) nodes and values that earlier stores retired; amortized O(log n).
+    /// removes k, and up to [`BACKLOG`](Self::BACKLOG) nodes and values that earlier stores retired; amortized O(log
+    /// n).
     ///
     /// # Errors
-    /// `EmptyRange`; `OutOfMemory`; `Full` if readers hold back too much; `NoGracePeriod` if the system refuses barriers;
-    /// `InTransaction` if this thread has a transaction of the map open. Nothing has changed then, and the error returns
-    /// the value.
+    /// `EmptyRange`; `OutOfMemory`; `Full` if readers hold back too much; `NoGracePeriod` if the system refuses
+    /// barriers; `InTransaction` if this thread has a transaction of the map open. Nothing has changed then, and the
+    /// error returns the value.
     #[doc(alias = "mtree_store_range")]
     pub fn store(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
         self.put(Span::from_bounds(&bounds), value, false).map(drop)

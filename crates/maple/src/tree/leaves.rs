@@ -140,9 +140,9 @@ impl Tree {
         (inner, last)
     }
 
-    /// Loads each cache line of the leaves below a node, so that their cache misses overlap: iteration takes half the time at
-    /// 10^6 entries that were inserted in random order (`freehold bench maple --workload iterate-two --n 1000000`). Loads
-    /// rather than prefetches, which are `unsafe`.
+    /// Loads each cache line of the leaves below a node, so that their cache misses overlap: iteration takes half the
+    /// time at 10^6 entries that were inserted in random order (`freehold bench maple --workload iterate-two --n
+    /// 1000000`). Loads rather than prefetches, which are `unsafe`.
     fn read_leaves(&self, parent: &Inner) {
         let lines = parent.children[..parent.len()].iter().map(|&id| {
             let leaf = self.leaf(id);

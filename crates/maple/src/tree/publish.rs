@@ -77,7 +77,8 @@ impl<M: Memory> Tree<M> {
         MOST_WORDS + 2 * MOST_PER_LEVEL * self.height
     }
 
-    /// The most nodes and words together that lie within a range: each leaf, its words, and no more inner nodes than leaves.
+    /// The most nodes and words together that lie within a range: each leaf, its words, and no more inner nodes than
+    /// leaves.
     pub(crate) fn most_between(&self, span: Span) -> usize {
         let (mut path, mut most) = (Path::new(), 0);
         let mut next = Some(span.first());

@@ -27,8 +27,8 @@ impl<M: Memory> Tree<M> {
         self.insert_child(path, gap, Child { id: upper, gap: gap_above, last }, id);
     }
 
-    /// Inserts a new child after the one that a path leads to, its predecessor. `child.last` is the predecessor's new last
-    /// index, `gap_left` its longest gap. `first` is the predecessor itself, which a new root needs.
+    /// Inserts a new child after the one that a path leads to, its predecessor. `child.last` is the predecessor's new
+    /// last index, `gap_left` its longest gap. `first` is the predecessor itself, which a new root needs.
     fn insert_child(&mut self, path: &Path, mut gap_left: Extent, mut child: Child, mut first: u32) {
         let fanout = self.limits.fanout;
         for (depth, step) in path.above().iter().enumerate().rev() {

@@ -256,7 +256,7 @@ impl<M: Memory> Tree<M> {
         if entry.is_none() || !self.grow_into_gap(&mut plan.path, plan.span, removed) {
             self.clear_behind(&mut plan.path, plan.span, removed, subtrees);
         }
-        // What is left of the first slot is left on one side: no entry is needed twice.
+        // The rest of the first slot is on one side only: no entry is needed twice.
         let StorePlan { path, span, .. } = &*plan;
         let edit = replace_edit(self.leaf_of(path), path, *span, entry.is_some());
         self.replace(path, &edit, entry, |word| word, removed);

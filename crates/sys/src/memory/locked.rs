@@ -24,7 +24,8 @@ impl Reservation {
     /// Locks the pages of a part: those that have memory at once, others when they are first touched.
     ///
     /// # Errors
-    /// As `mlock2(2)`: `ENOMEM` or `EPERM` under a limit of locked memory (`RLIMIT_MEMLOCK`), which counts the whole part.
+    /// As `mlock2(2)`: `ENOMEM` or `EPERM` under a limit of locked memory (`RLIMIT_MEMLOCK`), which counts the whole
+    /// part.
     #[doc(alias = "MLOCK_ONFAULT")]
     pub fn lock_on_fault(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "mlock2")?;

@@ -5,7 +5,8 @@ use crate::SysError;
 use std::ops::Range;
 
 impl Reservation {
-    /// Makes committed pages readable, and no longer writable or executable; [`Reservation::commit`] makes them writable again.
+    /// Makes committed pages readable, and no longer writable or executable; [`Reservation::commit`] makes them
+    /// writable again.
     ///
     /// # Errors
     /// As `mprotect(2)`.

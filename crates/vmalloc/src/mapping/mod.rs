@@ -1,7 +1,8 @@
 //! The mapping layer: one reservation, its committed parts, and every system call on its pages.
 //!
 //! # Contract
-//! - Constructing [`Pages`] asserts exclusive use of a committed range (V1); afterwards all operations on them are safe.
+//! - Constructing [`Pages`] asserts exclusive use of a committed range (V1); afterwards all operations on them are
+//!   safe.
 //! - A call that fails changes nothing, except that the content of pages whose decommit failed is unknown.
 //! - The layer knows nothing of blocks, sizes or users.
 

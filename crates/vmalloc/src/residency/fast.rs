@@ -7,8 +7,8 @@ use freehold_kva::pooled::SlabRef;
 use std::ptr::NonNull;
 
 impl Residency {
-    /// A block of `len` bytes that may hold anything, the fast path: a resident slot of this CPU's slab. `None` is not a
-    /// refusal: call [`Residency::alloc`].
+    /// A block of `len` bytes that may hold anything, the fast path: a resident slot of this CPU's slab. `None` is not
+    /// a refusal: call [`Residency::alloc`].
     #[inline]
     pub(crate) fn alloc_fast(&self, len: usize) -> Option<(Pages, SlabRef)> {
         let (start, slab) = self.take_fast(len)?;
@@ -19,8 +19,8 @@ impl Residency {
         Some((unsafe { Pages::new(start, len) }, slab))
     }
 
-    /// Returns a pair that fits two registers; a larger result would be stored to and reloaded from the stack. This and the
-    /// slab's name took a pair of `bench memory` from 2.4 of mimalloc's time to 1.3.
+    /// Returns a pair that fits two registers; a larger result would be stored to and reloaded from the stack. This and
+    /// the slab's name took a pair of `bench memory` from 2.4 of mimalloc's time to 1.3.
     #[inline(never)]
     fn take_fast(&self, len: usize) -> Option<(NonNull<u8>, SlabRef)> {
         let zone = self.zones.blocks();

@@ -90,8 +90,8 @@ pub(crate) struct Zone {
     pub(crate) shape: Option<Shape>,
     guards: Guards,
     waiting: Waiting,
-    /// Read-locked by threads that clear or decommit free blocks; write-locked to exclude all of them. `false` after the zone is
-    /// closed.
+    /// Read-locked by threads that clear or decommit free blocks; write-locked to exclude all of them. `false` after
+    /// the zone is closed.
     open: RwLock<bool>,
 }
 
