@@ -1,7 +1,7 @@
-//! Dropping many values of which one may panic.
+//! Dropping many values, of which one may panic.
 
-/// Drops values one by one. If one panics, the others are dropped while it unwinds; a second panic ends the process, as it
-/// does in the standard library's collections.
+/// Drops values one by one. If one panics, the others are dropped during the unwind. A second panic aborts the process,
+/// as in the standard library's collections.
 pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
     struct Rest<I: Iterator>(I);
     impl<I: Iterator> Drop for Rest<I> {

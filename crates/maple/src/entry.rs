@@ -1,11 +1,10 @@
-//! What a map stores: a value that fits one word, and can be in two ranges at once.
+//! The values that a map stores: a value fits one word, and can be split over two ranges.
 //!
 //! A store into the middle of an entry's range leaves the entry on both sides. So a value must be able to become
 //! two, without allocating and without failing: integers are copied, an `Arc` counts one more. A wide value goes
 //! into an `Arc`.
 //!
-//! The promise that is made here is kept where words become values: [`map`](crate::map)'s `words.rs`, and that of the shared
-//! map.
+//! `map/words.rs` and the shared map's `words.rs` turn words into values, and keep the promises made here.
 
 #![allow(unsafe_code)]
 
@@ -13,7 +12,7 @@ use alloc::sync::Arc;
 use core::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use core::ptr;
 
-/// A value as a tree's node holds it. A pointer, so that what it points to may be reached through it again.
+/// A value as a tree's node holds it. A pointer, so that it keeps the provenance of what it points to.
 pub type Word = *mut ();
 
 const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple needs a 64-bit target");
@@ -23,7 +22,7 @@ const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple nee
 ///
 /// # Safety
 /// A map trusts an implementation with its memory:
-/// - A word that [`into_word`](Self::into_word) or [`split`](Self::split) gave stands for one value, until
+/// - A word that [`into_word`](Self::into_word) or [`split`](Self::split) returned stands for one value, until
 ///   [`from_word`](Self::from_word) takes that value back.
 /// - Where [`SPLITS_AS_COPY`](Self::SPLITS_AS_COPY) is true, a word may be copied instead of split.
 /// - If the type is `Send` and `Sync`, `split` and `borrow` may be called from several threads at once, for one word.
@@ -32,11 +31,11 @@ const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple nee
 /// - A value that `split` made may go wherever the first may: to another thread if the type is `Send`.
 /// - A word of a subtype is a word of the type: a map is covariant, as a `Vec` is, unless it is shared.
 pub unsafe trait StoredValue: Sized {
-    /// Whether [`split`](Self::split) gives the same word again and does nothing else, as for integers: a map is then
-    /// copied without a look at its words.
+    /// Whether [`split`](Self::split) returns the same word and does nothing else, as for integers. A map is then
+    /// copied without looking at its words.
     const SPLITS_AS_COPY: bool = false;
 
-    /// What a look-up answers with: the value itself where it is small, a reference to it otherwise.
+    /// The type that a look-up returns: the value itself if it is small, otherwise a reference to it.
     type Ref<'a>
     where
         Self: 'a;
@@ -44,13 +43,13 @@ pub unsafe trait StoredValue: Sized {
     /// The word that stands for the value, which it owns from now on. Cost: constant.
     fn into_word(self) -> Word;
 
-    /// The value back from its word.
+    /// Turns a word back into its value.
     ///
     /// # Safety
     /// The word came from `into_word` or `split` of this type, and is not used again.
     unsafe fn from_word(word: Word) -> Self;
 
-    /// What the word stands for, while it stays where it is.
+    /// Borrows the value that a word stands for.
     ///
     /// # Safety
     /// The word came from `into_word` or `split` of this type, and is not taken back within `'a`.
@@ -58,8 +57,8 @@ pub unsafe trait StoredValue: Sized {
     where
         Self: 'a;
 
-    /// A second word for the same value. Neither allocates nor fails, nor uses the map, whose lock may be held, nor forks. Where it
-    /// panics, the map has not changed; a value that was on its way into the map is dropped, or leaked.
+    /// A second word for the same value. It must not allocate, fail, fork, or use the map, whose lock may be held. If
+    /// it panics, the map has not changed; a value that was on its way into the map is dropped, or leaked.
     ///
     /// # Safety
     /// As for [`borrow`](Self::borrow).
@@ -69,7 +68,8 @@ pub unsafe trait StoredValue: Sized {
 /// Values that are copied with their word: how a value becomes a word, and how a word becomes that value again.
 macro_rules! copied_values {
     ($($({$parameter:ident})? $type:ty: |$value:ident| $to:expr, |$word:ident| $from:expr;)*) => {$(
-        // SAFETY: the word is the value, or points to what is never dropped; so it may be copied as the value may be.
+        // SAFETY: the word is the value, or points to data that is never dropped. So it may be copied as the value may
+        // be.
         unsafe impl$(<$parameter>)? StoredValue for $type {
             const SPLITS_AS_COPY: bool = true;
 
@@ -120,7 +120,7 @@ copied_values! {
     NonZeroU64: |value| of_bits(value.get() as usize), |word| unsafe { Self::new_unchecked(word.addr() as u64) };
     // SAFETY: as above.
     NonZeroUsize: |value| of_bits(value.get()), |word| unsafe { Self::new_unchecked(word.addr()) };
-    // SAFETY: the word came from `into_word`: it points to a `T` that lives for good and is only read.
+    // SAFETY: the word came from `into_word`. It points to a `T` that lives for `'static` and is only read.
     {T} &'static T: |value| ptr::from_ref(value).cast_mut().cast(), |word| unsafe { &*word.cast_const().cast() };
 }
 
@@ -186,7 +186,7 @@ pub trait PlainValue: Copy {
     /// The value's bits. Cost: constant.
     fn to_bits(self) -> u64;
 
-    /// The value of those bits, which [`to_bits`](Self::to_bits) gave. Cost: constant.
+    /// The value of bits that [`to_bits`](Self::to_bits) returned. Cost: constant.
     fn from_bits(bits: u64) -> Self;
 }
 
@@ -194,8 +194,9 @@ pub trait PlainValue: Copy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Plain<T>(pub T);
 
-// SAFETY: the word is the value's bits, which own nothing and may be copied as the value may be. Whatever `from_bits` makes
-// of them is a value of `T`.
+// SAFETY:
+// - The word is the value's bits, which own nothing and may be copied as the value may be.
+// - Whatever `from_bits` makes of them is a value of `T`.
 unsafe impl<T: PlainValue> StoredValue for Plain<T> {
     const SPLITS_AS_COPY: bool = true;
 

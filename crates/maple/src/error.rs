@@ -1,16 +1,16 @@
-//! What can be wrong with a request, an enum for each question.
+//! The errors of the maps: one enum per group of operations.
 
 #[cfg(feature = "std")]
 use freehold_rcu::SysError;
 use freehold_units::{EmptyRange, Span, error_messages};
 
-/// Why a value was not stored.
+/// The reason why a value was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The range has no index.
+    /// The range contains no index.
     EmptyRange,
-    /// No memory for another node or value.
+    /// There is no memory for another node or value.
     OutOfMemory,
 }
 
@@ -18,15 +18,15 @@ error_messages! { StoreError + OutOfMemory {
     Self::EmptyRange => "{}", EmptyRange;
 } }
 
-/// Why a range was not inserted.
+/// The reason why a range was not inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// The range has no index.
+    /// The range contains no index.
     EmptyRange,
-    /// An entry is in the way, with these indexes: the lowest that overlaps.
+    /// The range overlaps an entry. Contains the index range of the lowest such entry.
     Occupied(Span),
-    /// No memory for another node.
+    /// There is no memory for another node.
     OutOfMemory,
 }
 
@@ -35,28 +35,29 @@ error_messages! { InsertError + OutOfMemory {
     Self::Occupied(span) => "{span} is occupied";
 } }
 
-/// Why a store into a shared map was refused.
+/// The reason why a shared map refused a store.
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The range has no index.
+    /// The range contains no index.
     EmptyRange,
-    /// An entry is in the way, with these indexes: the lowest that overlaps.
+    /// The range overlaps an entry. Contains the index range of the lowest such entry.
     Occupied(Span),
-    /// Readers hold back so many nodes and values that the map keeps no more. They have to leave first.
+    /// Too many nodes and values wait for readers. Some readers have to end first.
     Full {
         /// Nodes and values that wait for readers.
         held: usize,
         /// The most that may wait.
         limit: usize,
     },
-    /// The system refuses the barrier that tells when readers have left, as a filter that was installed after the first use, and of some
-    /// thread nobody knows whether it reads. [`use_fences`](crate::maple_tree::use_fences) before the filter is installed avoids it.
+    /// The system refuses the barrier that shows when readers have left, and a thread that has not fenced yet may be
+    /// reading. A filter that was installed after the first use may cause this. Call
+    /// [`use_fences`](crate::maple_tree::use_fences) before the filter is installed to avoid it.
     NoGracePeriod(SysError),
     /// This thread has a transaction of the map open, for which the store would wait for ever.
     InTransaction,
-    /// No memory for another node, or for the list of what waits for readers.
+    /// There is no memory for another node, or for the list of what waits for readers.
     OutOfMemory,
 }
 
@@ -76,23 +77,23 @@ impl From<freehold_rcu::BacklogError> for WriteError {
         match error {
             BacklogError::Full { held, limit } => Self::Full { held, limit },
             BacklogError::Barrier(error) => Self::NoGracePeriod(error),
-            // The only other one.
+            // `StoreError` has no other variant.
             _ => Self::OutOfMemory,
         }
     }
 }
 
-/// Why no gap was given out.
+/// The reason why no gap was allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocError {
-    /// A size of 0 indexes.
+    /// The size is 0 indexes.
     ZeroSize,
-    /// More indexes than the window has.
+    /// The size exceeds the window.
     TooLarge,
     /// No gap in the window is long enough, at that alignment.
     NoSpace,
-    /// No memory for another node.
+    /// There is no memory for another node.
     OutOfMemory,
 }
 
@@ -102,20 +103,20 @@ error_messages! { AllocError + OutOfMemory {
     Self::NoSpace => "no gap is long enough";
 } }
 
-/// Why no map was built of entries that should be sorted.
+/// The reason why no map was built from a list of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SortedError {
-    /// An entry does not begin behind the one before it.
+    /// An entry does not begin after the end of the one before it.
     NotSorted {
-        /// Entries before it.
+        /// Number of entries before it.
         position: u64,
-        /// Its indexes.
+        /// Its index range.
         span: Span,
-        /// Those of the entry before it.
+        /// The index range of the entry before it.
         before: Span,
     },
-    /// No memory for another node.
+    /// There is no memory for another node.
     OutOfMemory,
 }
 

@@ -1,27 +1,27 @@
-//! What is known of a planned store before it is done: what it does to the tree, in the kernel's words, what was seen of the nodes
-//! above, and the nodes that it takes.
+//! The facts of a planned store: its effect on the tree, in the kernel's terms, what the walk saw of the nodes above,
+//! and the nodes it takes.
 //!
-//! The crate `freehold-linux` has the rules of the kernel's planners over it.
+//! The crate `freehold-linux` builds the rules of the kernel's planners on it.
 
 use crate::entry::StoredValue;
 use crate::plan::{Plan, RemovalPlan};
 use crate::tree::{Path, StoreKind, StorePlan, Tree, fork, replace_edit};
 use freehold_units::Span;
 
-/// What a store does to the tree, in the kernel's words.
+/// The effect of a store on the tree, in the kernel's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoreType {
     /// Replaces exactly one slot; the leaf has room.
     ExactFit,
     /// Changes the leaf's last slot; the leaf has room.
     Append,
-    /// Moves bounds of slots, of which there are as many as before.
+    /// Moves bounds of slots; their number stays the same.
     SlotStore,
-    /// Changes how many slots the leaf has; it has room.
+    /// Changes the number of slots; the leaf has room.
     NodeStore,
     /// The leaf overflows and becomes two.
     Split,
-    /// The leaf is left with too little, and is filled up or merged.
+    /// The leaf is left underfull, and is refilled or merged.
     Rebalance,
     /// Ends in another leaf than it begins in.
     Spanning,
@@ -31,31 +31,31 @@ pub enum StoreType {
     StoreRoot,
 }
 
-/// What a walk has seen of the nodes above the leaf.
+/// The heights that a walk records of the nodes above the leaf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heights {
     /// Levels of the tree; 1 if the root is a leaf.
     pub height: u64,
-    /// The lowest ancestor with room for a child more, counted from the root, which is 1; 0 if there is none. Of a
-    /// spanning store, ancestors above the one where the span begins count alone.
+    /// Level of the lowest ancestor with room for another child, counted from the root, which is 1; 0 if there is none.
+    /// For a spanning store, only ancestors above the one where the span begins count.
     pub vacant: u64,
-    /// The lowest ancestor that can lose a child without becoming underfull, counted likewise.
+    /// Level of the lowest ancestor that can lose a child without becoming underfull, counted likewise.
     pub sufficient: u64,
 }
 
-/// What is known of a store before it is done.
+/// The facts of a planned store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// What it does to the tree.
+    /// Its effect on the tree.
     pub store_type: StoreType,
-    /// What was seen on the way.
+    /// The heights of the ancestors.
     pub heights: Heights,
-    /// The nodes that it takes.
+    /// The number of nodes that it takes.
     pub nodes: u64,
 }
 
 impl<E: StoredValue> Plan<'_, E> {
-    /// What is known of the store.
+    /// The facts of the planned store.
     ///
     /// Cost: O(log n) for n entries.
     #[must_use]
@@ -65,7 +65,7 @@ impl<E: StoredValue> Plan<'_, E> {
 }
 
 impl<E: StoredValue> RemovalPlan<'_, E> {
-    /// What is known of the removal.
+    /// The facts of the planned removal.
     ///
     /// Cost: O(log n) for n entries.
     #[must_use]

@@ -1,4 +1,5 @@
-//! Maps non-overlapping ranges of `u64` to values, and knows the gaps between them: Linux's maple tree, for user space.
+//! Maps from non-overlapping ranges of `u64` to values, with searches for gaps between them: Linux's maple tree, for
+//! user space.
 //!
 //! ```text
 //!                        |          |   longest gap below: 0x2fff   |         inner nodes, 16 children
@@ -8,16 +9,18 @@
 //!
 //! Two maps have the same tree of ranges:
 //!
-//! - [`RangeMap`] holds values of any type: it is the map for most programs, and its documentation says where each method of
-//!   `BTreeMap` and of the crate `rangemap` is found.
-//! - [`WordMap`] holds values of one word: integers, a `&'static`, an `Arc`, small `Copy` types ([`StoredValue`]). Its values are in
-//!   the tree itself. It also has plans, transactions and cursors, and needs no clone where an entry is cut.
+//! - [`RangeMap`] holds values of any type: it is the map for most programs, and its documentation says where each
+//!   method of `BTreeMap` and of the crate `rangemap` is found.
+//! - [`WordMap`] holds values of one word: integers, a `&'static`, an `Arc`, small `Copy` types ([`StoredValue`]). Its
+//!   values are in the tree itself. It also has plans, transactions and cursors, and needs no clone where an entry is
+//!   cut.
 //!
-//! With the feature `std` there is `MapleTree`, a map of words that threads share: readers never wait, one writer at a time stores.
+//! With the feature `std` there is `MapleTree`, a map of words that threads share: readers never wait, one writer at a
+//! time stores.
 //!
-//! Slots cover all indexes; each slot is an entry or a gap. A range is one entry however long it is. Both its ends are included,
-//! so the whole space `0..=u64::MAX` works. A store over a range replaces the entries there, and cuts those that reach beyond.
-//! Gaps merge with their neighbours. Equal entries stay apart until they are merged on request.
+//! Slots cover all indexes; each slot is an entry or a gap. A range is one entry however long it is. Both its ends are
+//! included, so the whole space `0..=u64::MAX` works. A store over a range replaces the entries there, and cuts those
+//! that reach beyond. Gaps merge with their neighbours. Equal entries stay apart until they are merged on request.
 //!
 //! | To | there is, of `WordMap` | of `RangeMap` |
 //! |---|---|---|
@@ -49,20 +52,23 @@
 //! ```
 //!
 //! # Memory, and what fails
-//! Only an operation that needs another node can fail for lack of memory. It says so and has changed nothing. Erasing,
-//! replacing and merging never take memory, nor does the commit of a [`Plan`] or a [transaction](WordMap::transaction). What a
-//! transaction or a shared map removes does: it copies what it changes. Nothing that a caller passes panics.
+//! Only an operation that needs another node can fail for lack of memory. It returns an error and has changed nothing.
+//!
+//! Erasing, replacing and merging never take memory, nor does the commit of a [`Plan`] or a
+//! [transaction](WordMap::transaction). Removing within a transaction, or from a shared map, does: it copies the nodes
+//! that it changes. No argument makes an operation panic.
 //!
 //! # Values that panic
-//! If a value's drop panics, the operation is done and the map is valid; the other removed values are dropped while it
-//! unwinds. If a value's clone or split ([`StoredValue::split`]) panics, nothing has changed; a `WordMap` leaks a value on its way
-//! into the map, and values that were split.
+//! - If a value's drop panics, the operation is done and the map is valid; the other removed values are dropped during
+//!   the unwind.
+//! - If a value's clone or split ([`StoredValue::split`]) panics, nothing has changed. A `WordMap` leaks a value on its
+//!   way into the map, and values that were split.
 #![deny(unsafe_code)]
 #![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
 #![no_std]
 
 extern crate alloc;
-/// As the helpers of integration tests call it.
+/// The name that the helpers of integration tests use.
 #[cfg(all(test, shuttle))]
 extern crate self as freehold_maple;
 #[cfg(any(test, feature = "std"))]
@@ -95,7 +101,7 @@ pub use range_map::RangeMap;
 #[cfg(feature = "std")]
 pub use shared::MapleTree;
 
-/// The shared map: what its readers and iterators are called.
+/// The shared map, with its readers and iterators.
 #[cfg(feature = "std")]
 pub mod maple_tree {
     pub use crate::error::WriteError;
@@ -105,7 +111,7 @@ pub mod maple_tree {
     pub use freehold_rcu::{SysError, use_fences};
 }
 
-/// The map of words: what its iterators, cursors and entries are called.
+/// The map of words, with its iterators, cursors and entries.
 pub mod word_map {
     pub use crate::map::{
         Cursor, CursorMut, Entry, IntoIter, Iter, OccupiedEntry, Transaction, VacantEntry, WordMap,

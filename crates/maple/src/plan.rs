@@ -1,6 +1,6 @@
-//! Planning a store: the nodes that it takes are reserved before it, so that the store itself cannot fail.
+//! Planning a store: its nodes are reserved beforehand, so that the store itself cannot fail.
 //!
-//! A plan holds exactly the nodes that its store takes: the walk down tells how many.
+//! A plan holds exactly the nodes that its store takes: the walk down finds how many.
 
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
@@ -8,7 +8,7 @@ use crate::map::WordMap;
 use crate::tree::StorePlan;
 use freehold_units::Span;
 
-/// A store that cannot fail any more: its nodes are there.
+/// A store that cannot fail any more: its nodes are reserved.
 ///
 /// ```
 /// use freehold_maple::WordMap;
@@ -27,7 +27,7 @@ pub struct Plan<'a, E: StoredValue> {
     pub(crate) plan: StorePlan,
 }
 
-/// A removal that cannot fail any more.
+/// A removal that cannot fail any more: its nodes are reserved.
 #[must_use = "a plan that is not committed removes nothing"]
 pub struct RemovalPlan<'a, E: StoredValue>(pub(crate) Plan<'a, E>);
 
@@ -61,7 +61,7 @@ impl<E: StoredValue> WordMap<E> {
 }
 
 impl<E: StoredValue> Plan<'_, E> {
-    /// The nodes that the store takes.
+    /// The number of nodes that the store takes.
     ///
     /// Cost: constant.
     #[must_use]
@@ -79,7 +79,7 @@ impl<E: StoredValue> Plan<'_, E> {
 }
 
 impl<E: StoredValue> RemovalPlan<'_, E> {
-    /// The nodes that the removal takes.
+    /// The number of nodes that the removal takes.
     ///
     /// Cost: constant.
     #[must_use]
@@ -87,7 +87,7 @@ impl<E: StoredValue> RemovalPlan<'_, E> {
         self.0.nodes()
     }
 
-    /// The gap that there will be, whole: the range, and the gaps on either side of it.
+    /// The whole gap that the removal leaves: the range, and the gaps on either side of it.
     ///
     /// Cost: constant.
     #[must_use]
@@ -95,7 +95,7 @@ impl<E: StoredValue> RemovalPlan<'_, E> {
         if self.0.plan.is_rootless() { Span::ALL } else { self.0.plan.span }
     }
 
-    /// Removes what is there.
+    /// Removes everything in the range.
     ///
     /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
     pub fn commit(mut self) {

@@ -1,7 +1,8 @@
-//! The values of a [`RangeMap`](crate::RangeMap), beside the tree: each has a number, which is the word that the tree holds.
+//! The values of a [`RangeMap`](crate::RangeMap), stored beside the tree. Each has a number, which is the word that the
+//! tree holds.
 //!
-//! Vacant places form a list, linked through the places themselves. Memory is requested in [`reserve`](ValueArena::reserve) alone:
-//! what was reserved can be put without failing.
+//! Vacant places form a free list, linked through the places themselves. Only [`reserve`](ValueArena::reserve) takes
+//! memory, so a value with a reserved place is stored without failing.
 
 use crate::OutOfMemory;
 use alloc::vec::Vec;
@@ -15,14 +16,14 @@ pub(crate) enum Place<V> {
     Vacant(u32),
 }
 
-/// The end of the list of vacant places.
+/// The end of the free list.
 const NO_PLACE: u32 = u32::MAX;
 
 /// Values by their numbers.
 #[derive(Debug)]
 pub(crate) struct ValueArena<V> {
     places: Vec<Place<V>>,
-    /// The first vacant place.
+    /// Head of the free list.
     vacant: u32,
     /// How many vacant places there are.
     vacant_len: usize,
@@ -43,7 +44,7 @@ impl<V> ValueArena<V> {
         self.places.capacity() * size_of::<Place<V>>()
     }
 
-    /// Makes room for so many more values.
+    /// Reserves places for `values` more values.
     #[inline]
     pub(crate) fn reserve(&mut self, values: usize) -> Result<(), OutOfMemory> {
         let most = self.places.capacity().min(NO_PLACE as usize);

@@ -12,14 +12,14 @@
 //! # Ok::<(), metrics::SetRecorderError<freehold_metrics::Recorder>>(())
 //! ```
 //!
-//! - Counters and histograms are per-CPU. A handle that is kept adds in a few nanoseconds; the macros look the handle up
-//!   each time, which costs more than the add.
+//! - Counters and histograms are per-CPU. A handle that is kept adds in a few nanoseconds; the macros look the handle
+//!   up each time, which costs more than the add.
 //! - Gauges are set as often as they are added to, so each is one atomic number.
-//! - A histogram keeps whole multiples of a unit, by default 1e-9: seconds are kept as nanoseconds, up to 1.8e10. Its
-//!   buckets are an eighth wide.
-//! - Names and labels that Prometheus does not know are changed as it is custom: each other character becomes `_`.
-//! - What cannot be recorded is counted in `freehold_metrics_rejected_total`: a histogram's value that is negative, no
-//!   number or too large; and a metric of another kind under a name that is taken.
+//! - A histogram stores whole multiples of a unit, by default 1e-9: seconds are stored as nanoseconds, up to 1.8e10.
+//!   Its buckets are an eighth wide.
+//! - Names and labels are made valid for Prometheus in the usual way: each invalid character becomes `_`.
+//! - Refused input is counted in `freehold_metrics_rejected_total`: a histogram's value that is negative, not a number
+//!   or too large; and a metric of another kind under a name that is taken.
 
 #![forbid(unsafe_code)]
 
@@ -30,11 +30,11 @@ use metrics::{
 };
 use std::sync::Arc;
 
-/// Values of a histogram are kept as multiples of this part of 1.
+/// A histogram stores values as multiples of 1 divided by this number.
 const DEFAULT_UNIT: f64 = 1e9;
 const REJECTED: &str = "freehold_metrics_rejected_total";
 
-/// Records what the facade is told.
+/// Recorder for the `metrics` facade.
 #[derive(Debug)]
 pub struct Recorder {
     registry: Arc<Registry>,
@@ -57,29 +57,30 @@ impl Recorder {
         Self { registry, rejected, unit: DEFAULT_UNIT }
     }
 
-    /// Keeps values of histograms as whole multiples of `1 / unit`. A unit of 1 suits sizes in bytes.
+    /// Sets the unit of histograms: values are stored as whole multiples of `1 / unit`. A unit of 1 suits sizes in
+    /// bytes.
     #[must_use]
     pub fn unit(self, unit: f64) -> Self {
         Self { unit, ..self }
     }
 
-    /// Makes this the recorder of the whole program. Returns where the values are, for the page that shows them.
+    /// Makes this the recorder of the whole program. Returns its registry, for the page that shows the values.
     ///
     /// # Errors
-    /// The program has a recorder already.
+    /// The program already has a recorder.
     pub fn install(self) -> Result<Arc<Registry>, SetRecorderError<Self>> {
         let registry = self.registry();
         metrics::set_global_recorder(self)?;
         Ok(registry)
     }
 
-    /// Where the values are, for the page that shows them.
+    /// Its registry, for the page that shows the values.
     #[must_use]
     pub fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry)
     }
 
-    /// What a metric of a key is, by its name and labels as Prometheus has them. What is refused is counted.
+    /// Registers a metric under its key's name and labels, in Prometheus's form. Counts a refusal.
     fn register<T, E>(
         &self,
         key: &Key,
@@ -99,13 +100,13 @@ impl Recorder {
     }
 }
 
-/// A name with `_` for what Prometheus does not know.
+/// A name in which each character that Prometheus does not accept is `_`.
 fn sanitized(name: &str) -> String {
     let known = |at: usize, c: char| c.is_ascii_alphabetic() || c == '_' || at > 0 && c.is_ascii_digit();
     name.chars().enumerate().map(|(at, c)| if known(at, c) { c } else { '_' }).collect()
 }
 
-/// The same for a label, whose name does not begin with two `_`: such names are Prometheus's own.
+/// As `sanitized`, for a label. Its name must not begin with two `_`, which Prometheus reserves.
 fn sanitized_label(name: &str) -> String {
     let name = sanitized(name);
     if name.starts_with("__") { format!("_{}", name.trim_start_matches('_')) } else { name }
@@ -186,7 +187,7 @@ struct Sizes {
 impl HistogramFn for Sizes {
     fn record(&self, value: f64) {
         let whole = (value * self.unit).round();
-        // The first number that 64 bits do not hold. Nothing that is no number is in the range.
+        // The bound is the first number that does not fit in 64 bits. The range contains no NaN.
         if (0.0..18_446_744_073_709_551_616.0).contains(&whole) {
             self.histogram.record(whole as u64);
         } else {

@@ -1,6 +1,8 @@
-//! Atomics, locks and thread-locals: the standard library's; loom's where the protocol is modelled, in this crate's own tests, as
-//! loom is a dependency of tests alone, and others are built with `--cfg loom` on this crate; shuttle's where maps that are
-//! built on this crate run under random schedules.
+//! Atomics, locks and thread-locals, from one of three sources:
+//! - the standard library;
+//! - loom, where the protocol is modelled: only in this crate's own tests, as loom is a dependency of tests alone
+//!   (others are built with `--cfg loom` on this crate);
+//! - shuttle, where maps that are built on this crate run under random schedules.
 
 #[cfg(all(test, loom))]
 pub(crate) use loom::{
@@ -40,7 +42,7 @@ macro_rules! const_but_under_loom {
     };
 }
 
-/// Waits for a lock. Nothing panics under one, but a panic of the allocator's hook must not spread.
+/// Waits for a lock. Nothing panics while one is held, but a panic of the allocator's hook must not spread.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Held<MutexGuard<'_, T>> {
     fork::lock(|| mutex.lock())
 }

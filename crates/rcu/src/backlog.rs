@@ -1,11 +1,11 @@
-//! What one writer has retired, and readers may still hold: a queue with a limit.
+//! A bounded queue of what one writer has retired and readers may still hold.
 //!
 //! ```text
 //!   records   oldest | .......  batch, epoch 5 | ....  batch, epoch 8 | ..  open: retired since
 //! ```
 //!
-//! Records are stamped by the batch: a poll ends an epoch and makes what is open a batch of it. A batch leaves when nobody reads in
-//! its epoch or before. R6: an open record has no epoch yet, and does not leave.
+//! Records are stamped by the batch: a poll ends an epoch and closes the open records as a batch of that epoch. A batch
+//! leaves when nobody reads in its epoch or before. R6: an open record has no epoch yet, and does not leave.
 
 use crate::domain::Domain;
 use crate::error::{BacklogError, SynchronizeError};
@@ -14,13 +14,14 @@ use crate::stats::BacklogStats;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Open records at which `reserve` polls: few enough that what is reused is still in the cache, enough to share a barrier.
+/// Open records at which `reserve` polls: few enough that reused memory is still in the cache, enough to share a
+/// barrier.
 const POLL: usize = if cfg!(shuttle) { 6 } else { 512 };
 
-/// Records that room is made for beyond a request.
+/// Records reserved beyond a request.
 const AHEAD: usize = if cfg!(shuttle) { 0 } else { 64 };
 
-/// Batches that are told apart. Behind a reader that stalls, more of them say nothing.
+/// The most batches that are kept apart. More would not help behind a reader that stalls.
 const BATCHES: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -32,27 +33,29 @@ struct Batch {
 
 /// Retired records of one writer, up to a limit, that wait for the readers of a [`Domain`].
 ///
-/// A record is what the writer needs to reuse something: a node's number, a word, a box. It comes back, oldest first, to the closure
-/// of [`reserve`](Self::reserve), [`poll`](Self::poll) or [`barrier`](Self::barrier), as soon as no reader can reach it.
+/// A record is what the writer needs to reuse something: a node's number, a word, a box. As soon as no reader can reach
+/// it, it is passed, oldest first, to the closure of [`reserve`](Self::reserve), [`poll`](Self::poll) or
+/// [`barrier`](Self::barrier).
 ///
-/// A backlog that is dropped waits for its readers and drops the records. If this thread reads by [`read`](crate::read), it leaks the
-/// records; it waits for an owned guard, or one of a [`Reader`](crate::Reader), also if it is this thread's, which is for ever then.
+/// Dropping a backlog waits for its readers and drops the records. If this thread reads by [`read`](crate::read), it
+/// leaks the records instead. It also waits for an owned guard, or a guard of a [`Reader`](crate::Reader): for ever, if
+/// this thread holds it.
 pub struct Backlog<'d, T> {
     domain: &'d Domain,
     records: VecDeque<T>,
     batches: VecDeque<Batch>,
-    /// Records behind all batches.
+    /// Records after all batches.
     open: usize,
     limit: usize,
-    /// Records that may be retired: for which there is memory.
+    /// Records that may be retired without another reservation.
     room: usize,
-    /// Counts of closed batches; what follows from others is filled in when it is asked for.
+    /// Counts of closed batches. The other fields are computed when `stats` is called.
     stats: BacklogStats,
 }
 
 impl<'d, T> Backlog<'d, T> {
-    /// An empty backlog that grants no request while `limit` records wait. One request may take it above that, however large it
-    /// is: a request for more than the limit would be refused for ever otherwise. It asks for no memory yet.
+    /// An empty backlog that grants no request while `limit` records wait. A single request may exceed the limit,
+    /// however large it is; otherwise a request for more than the limit would be refused for ever. Takes no memory yet.
     ///
     /// Cost: constant.
     #[must_use]
@@ -68,20 +71,21 @@ impl<'d, T> Backlog<'d, T> {
         }
     }
 
-    /// The domain whose readers are waited for. Cost: constant.
+    /// The domain whose readers it waits for. Cost: constant.
     #[must_use]
     pub fn domain(&self) -> &'d Domain {
         self.domain
     }
 
-    /// Makes sure that `more` records can be [retired](Self::retire). It polls if that is due, or if too many wait.
+    /// Reserves room to [retire](Self::retire) `more` records. Polls if a poll is due, or if too many records wait.
     ///
     /// Cost: constant, amortized, for the records that it grants. Once for some hundred records, and on each call
     /// while too many wait, it is that of [`poll`](Self::poll).
     ///
     /// # Errors
     /// [`Full`](BacklogError::Full) if readers hold back too much, [`OutOfMemory`](BacklogError::OutOfMemory), or
-    /// [`Barrier`](BacklogError::Barrier) if as much is held back since barriers are refused. Records that left are with `reclaim` also then; nothing else changed.
+    /// [`Barrier`](BacklogError::Barrier) if as much is held back because barriers are refused. `reclaim` has got the
+    /// records that left even then; nothing else has changed.
     #[inline]
     pub fn reserve(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {
         if more <= self.room && self.open < POLL && !self.is_full() {
@@ -95,7 +99,7 @@ impl<'d, T> Backlog<'d, T> {
     fn make_room(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {
         if self.open >= POLL || (self.is_full() && self.held() > 0) {
             match self.poll(reclaim) {
-                // A barrier that is refused may be granted again, and readers may fence by then.
+                // A refused barrier may be granted later, or readers may fence by then.
                 Err(error) if self.is_full() => return Err(error),
                 _ => {}
             }
@@ -105,9 +109,9 @@ impl<'d, T> Backlog<'d, T> {
             self.stats.refused += 1;
             return Err(BacklogError::Full { held, limit: self.limit });
         }
-        // Some more than was asked for, so that the next requests need not come here.
+        // Slightly more than requested, so that the next requests take the fast path.
         let room = more.saturating_add(AHEAD);
-        // A poll asks for no memory: room for its batches is made here.
+        // A poll takes no memory: space for its batches is reserved here.
         let reserved = self.batches.try_reserve(BATCHES).and_then(|()| self.records.try_reserve(room));
         reserved.map_err(|_| BacklogError::OutOfMemory)?;
         self.room = room;
@@ -119,13 +123,13 @@ impl<'d, T> Backlog<'d, T> {
         self.records.len() >= self.limit
     }
 
-    /// Takes a record of what was unlinked before. Needs no memory, and never fails within what was reserved.
+    /// Takes a record of something that is already unlinked. Within what was reserved it never fails.
     ///
     /// Cost: constant, and no memory is taken.
     ///
     /// # Errors
-    /// The record comes back if there is no room for it. There is for those that were [reserved](Self::reserve), and may be for some
-    /// more.
+    /// Returns the record if there is no room for it. There is room for the records that were
+    /// [reserved](Self::reserve), and possibly for more.
     #[doc(alias = "call_rcu")]
     #[inline]
     pub fn retire(&mut self, record: T) -> Result<(), T> {
@@ -136,12 +140,13 @@ impl<'d, T> Backlog<'d, T> {
         Ok(())
     }
 
-    /// Ends an epoch and gives `reclaim` what no reader can reach any more, oldest first. Returns how many that were.
+    /// Ends an epoch and passes `reclaim` what no reader can reach any more, oldest first. Returns the number of these
+    /// records.
     ///
-    /// Cost: a barrier on all threads (some microseconds), and a look at all slots. It waits for nobody.
+    /// Cost: a barrier on all threads (some microseconds), and a scan of all slots. It waits for nobody.
     ///
     /// # Errors
-    /// Barriers are refused, and of some thread nobody knows whether it reads: nothing is given back.
+    /// Barriers are refused, and a thread that has not fenced yet may be reading. Nothing is reclaimed.
     pub fn poll(&mut self, reclaim: impl FnMut(T)) -> Result<usize, BacklogError> {
         self.stats.polls += 1;
         let Grace { ended, oldest, .. } = self.domain.end_epoch()?;
@@ -149,9 +154,9 @@ impl<'d, T> Backlog<'d, T> {
         Ok(self.reclaim_below(oldest, reclaim))
     }
 
-    /// Waits for the readers of this moment, and gives `reclaim` all that was retired.
+    /// Waits for all present readers, and passes `reclaim` all retired records.
     ///
-    /// Cost: as [`Domain::synchronize`], and constant for each record that comes back.
+    /// Cost: as [`Domain::synchronize`], and constant for each record.
     ///
     /// # Errors
     /// As [`Domain::synchronize`].
@@ -165,16 +170,16 @@ impl<'d, T> Backlog<'d, T> {
         Ok(self.reclaim_below(u64::MAX, reclaim))
     }
 
-    /// Gives `reclaim` all that was retired, without waiting: for a writer who knows that no reader can reach it, since the
-    /// structure that it came from is the writer's alone by now.
+    /// Passes `reclaim` all retired records without waiting. For a writer that knows that no reader can reach them, as
+    /// the structure they came from is now the writer's alone.
     ///
-    /// Cost: constant for each record that comes back.
+    /// Cost: constant for each record.
     pub fn take_all(&mut self, reclaim: impl FnMut(T)) -> usize {
         self.close(0);
         self.reclaim_below(u64::MAX, reclaim)
     }
 
-    /// Makes a batch of what is open.
+    /// Closes the open records as a batch.
     fn close(&mut self, epoch: u64) {
         let records = std::mem::take(&mut self.open);
         self.stats.retired += records as u64;
@@ -185,7 +190,7 @@ impl<'d, T> Backlog<'d, T> {
         if self.batches.len() < BATCHES {
             self.batches.push_back(Batch { epoch, records });
         } else if let Some(last) = self.batches.back_mut() {
-            // Its older records wait longer than they need to.
+            // The older records of that batch wait longer than they need to.
             *last = Batch { epoch, records: last.records + records };
         }
     }
@@ -210,7 +215,7 @@ impl<'d, T> Backlog<'d, T> {
         self.records.len()
     }
 
-    /// What it did so far. Cost: constant.
+    /// Counts of its work so far. Cost: constant.
     #[must_use]
     pub fn stats(&self) -> BacklogStats {
         let held = self.records.len();

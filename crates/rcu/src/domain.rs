@@ -1,4 +1,4 @@
-//! A domain: an epoch, and the slots of those who read in it.
+//! A domain: an epoch, and the slots of its readers.
 
 use crate::atomic::{AtomicBool, AtomicU64, Mutex, lock};
 use crate::barrier::{Barrier, Mode};
@@ -8,13 +8,13 @@ use freehold_sys::fork;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// A set of readers. What is retired in a domain waits for its readers only.
+/// A set of readers. Something retired in a domain waits for that domain's readers only.
 ///
-/// Most programs use the [global](Domain::global) one, where each thread has its slot at hand. In a domain of one's own, threads
-/// read through [`Reader`]s: a reader that stalls there holds back nothing elsewhere.
+/// Most programs use the [global](Domain::global) domain, where each thread finds its slot in a thread-local. In
+/// another domain, threads read through [`Reader`]s: a reader that stalls there delays nothing elsewhere.
 #[repr(align(128))]
 pub struct Domain {
-    /// Ends and begins with each grace period, in steps of `EPOCH`. With the flag `FENCES` once barriers are refused (R9). Written by
+    /// Grows by `EPOCH` with each grace period. Has the flag `FENCES` once barriers are refused (R9). Written by
     /// writers, read by each guard.
     pub(crate) epoch: AtomicU64,
     /// Set before the first slot is handed out; constant afterwards.
@@ -22,7 +22,7 @@ pub struct Domain {
     pub(crate) slots: Slots,
     /// Held while a slot is taken, and while the epoch gets its flag.
     pub(crate) registration: Mutex<()>,
-    /// R9: every slot that is taken, now or later, is one whose guards have fences. Never cleared.
+    /// R9: the guards of every slot that is taken, now or later, have fences. Never cleared.
     pub(crate) all_fenced: AtomicBool,
     pub(crate) grace_periods: AtomicU64,
     pub(crate) refused_barriers: AtomicU64,
@@ -30,7 +30,7 @@ pub struct Domain {
 
 impl Domain {
     const_but_under_loom! {
-    /// A domain that has writers issue barriers, if the kernel grants that. Cost: constant.
+    /// A domain whose writers issue barriers, if the kernel grants that. Cost: constant.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Domain {
     }
     }
 
-    /// A domain with a fence in each guard, and none of the interrupts that barriers on all threads cost the others.
+    /// A domain with a fence in each guard. It avoids the interrupts of other threads that barriers cost.
     ///
     /// Cost: constant.
     #[must_use]
@@ -64,7 +64,7 @@ impl Domain {
         &GLOBAL
     }
 
-    /// The domain of [`read`](crate::read): one for each schedule. Cost: constant.
+    /// The domain of [`read`](crate::read), one per schedule. Cost: constant.
     #[cfg(shuttle)]
     #[must_use]
     pub fn global() -> &'static Self {
@@ -72,8 +72,8 @@ impl Domain {
         &GLOBAL
     }
 
-    /// How stamps are ordered before loads. The first call chooses it, as the first reader and the first writer do: by a barrier that
-    /// is issued.
+    /// How stamps are ordered before loads. The first call chooses the mode by issuing a barrier, unless a reader or a
+    /// writer has chosen it before.
     ///
     /// Cost: constant; the first call asks the kernel.
     pub fn mode(&self) -> Mode {
@@ -85,10 +85,11 @@ impl Domain {
         *fork::get_or_init(&self.barrier, Barrier::new)
     }
 
-    /// A slot for `owner`, who ends it.
+    /// Takes a slot for `owner`, which must end it.
     pub(crate) fn take_slot(&self, owner: u64) -> Result<&Slot, OutOfMemory> {
         let _registration = lock(&self.registration);
-        // R9: the flag is set under this lock, so that a slot is either taken with fences or seen by who set it.
+        // R9: the flag is set under this lock. So a slot is either taken with fences, or seen by the thread that set
+        // the flag.
         let slot = self.slots.take(owner, self.mode() == Mode::Fences)?;
         slot.belong_to(self);
         Ok(slot)
@@ -97,7 +98,7 @@ impl Domain {
 
 impl fmt::Debug for Domain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Nothing that is behind a lock: the formatter is the caller's code.
+        // Nothing behind a lock is shown: the formatter is the caller's code.
         f.debug_struct("Domain").field("barrier", &self.barrier).finish_non_exhaustive()
     }
 }
@@ -110,7 +111,7 @@ impl Default for Domain {
 
 #[cfg(test)]
 impl Domain {
-    /// A domain whose barriers are all refused, as by a filter that came after the first.
+    /// A domain whose barriers are all refused, as by a filter that was installed after the first one.
     #[allow(clippy::unwrap_used, reason = "a test stops at once")]
     pub(crate) fn refusing() -> Self {
         let domain = Self::new();

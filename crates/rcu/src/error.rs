@@ -1,4 +1,4 @@
-//! What is refused, and why.
+//! The errors of the crate.
 
 use freehold_sys::SysError;
 use std::error::Error;
@@ -16,7 +16,7 @@ impl fmt::Display for OutOfMemory {
 
 impl Error for OutOfMemory {}
 
-/// Why a [`Backlog`](crate::Backlog) takes no more records, or gives none back.
+/// The reason why a [`Backlog`](crate::Backlog) takes no more records, or reclaims none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BacklogError {
@@ -29,13 +29,16 @@ pub enum BacklogError {
     },
     /// There is no memory for the records.
     OutOfMemory,
-    /// The system refused a barrier that it granted before, as a filter does that was installed later. Nothing is given back until it
-    /// grants one, or until every thread and [`Reader`](crate::Reader) that has read has read once more, or has ended.
-    /// [`Domain::use_fences`](crate::Domain::use_fences), called before the filter is installed, avoids it.
+    /// The system refused a barrier that it granted before, as under a filter that was installed later. Nothing is
+    /// reclaimed until one of these holds:
+    /// - it grants a barrier again;
+    /// - every thread and [`Reader`](crate::Reader) that has read has read once more, or has ended.
+    ///
+    /// To avoid it, call [`Domain::use_fences`](crate::Domain::use_fences) before the filter is installed.
     Barrier(SysError),
 }
 
-/// What a caller can do about a barrier that is refused.
+/// The advice for a refused barrier.
 const NO_BARRIER: &str = "nothing comes back until every thread that has read reads again or ends; `use_fences` before the filter \
     is installed avoids it";
 
@@ -59,7 +62,7 @@ impl From<SysError> for BacklogError {
     }
 }
 
-/// Why [`synchronize`](crate::Domain::synchronize) did not wait.
+/// The reason why [`synchronize`](crate::Domain::synchronize) did not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SynchronizeError {

@@ -2,11 +2,11 @@
 //!
 //! 1. Unlink.
 //! 2. End the epoch: E becomes E + 1. A reader that publishes E + 1 or later has seen the unlinking (R3).
-//! 3. Heavy barrier. A reader whose stamp is not visible behind it has seen the unlinking too (R4).
-//! 4. Look at all stamps. What was unlinked before step 2 is out of reach if each is 0 or above E.
+//! 3. Heavy barrier. A reader whose stamp is not visible after it has seen the unlinking too (R4).
+//! 4. Scan all stamps. What was unlinked before step 2 is out of reach if each stamp is 0 or above E.
 //!
-//! Epochs are taken from the counter by the very addition that ends them, never by a load: two writers that end epochs at
-//! one time get different ones, and a reader that sees the later has seen the unlinking of both.
+//! The addition that ends an epoch also returns it; a writer never loads the counter. So two writers that end epochs at
+//! the same time get different ones, and a reader of the later epoch has seen the unlinking of both.
 
 use crate::atomic::Ordering;
 use crate::barrier::Barrier;
@@ -17,28 +17,29 @@ use freehold_sys::SysError;
 #[cfg(not(any(all(test, loom), shuttle)))]
 pub use freehold_sys::backoff::wait_while;
 
-/// The end of an epoch, and who reads behind it.
+/// The end of an epoch, and the oldest reader after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grace {
     /// The epoch that ended.
     pub(crate) ended: u64,
-    /// What was unlinked before an epoch below this one ended is out of reach.
+    /// Everything unlinked before the end of an epoch below this one is out of reach.
     pub(crate) oldest: u64,
-    /// Whether a barrier, or fences on both sides, let later looks tell the same. If not, each look needs a fence of its own.
+    /// Whether a barrier, or fences on both sides, cover later scans, too. If not, each scan needs a fence of its own.
     pub(crate) is_ordered: bool,
 }
 
 impl Domain {
     /// Step 2.
     pub(crate) fn advance(&self) -> u64 {
-        // Release: pairs with the Acquire of `Slot::publish`. All additions to the epoch are in one release sequence, so a
-        // later epoch also shows what was unlinked before this one.
+        // Release: pairs with the Acquire of `Slot::publish`. All additions to the epoch are in one release sequence,
+        // so a later epoch also shows what was unlinked before this one.
         self.epoch.fetch_add(EPOCH, Ordering::AcqRel)
     }
 
     /// Step 3.
     pub(crate) fn heavy(&self) -> Result<(), SysError> {
-        // Acquire: pairs with the Release of `Domain::oldest_fenced`. What its look saw of the slots, this thread's sees, too.
+        // Acquire: pairs with the Release of `Domain::oldest_fenced`. This thread sees everything that its scan saw of
+        // the slots.
         if self.all_fenced.load(Ordering::Acquire) {
             return Barrier::Fences.heavy();
         }
@@ -47,7 +48,7 @@ impl Domain {
         })
     }
 
-    /// Step 4: the oldest epoch in which somebody reads, or `u64::MAX`.
+    /// Step 4: the oldest epoch in which a reader is active, or `u64::MAX`.
     pub(crate) fn oldest(&self) -> u64 {
         self.slots.iter().map(|slot| slot.stamp()).filter(|&stamp| stamp != 0).min().unwrap_or(u64::MAX)
     }
@@ -63,14 +64,16 @@ impl Domain {
         Ok(Grace { ended, oldest, is_ordered })
     }
 
-    /// Waits until all guards that are held now are dropped. Guards that begin later are not waited for.
+    /// Waits until all guards held now are dropped. Guards that begin later are not waited for.
     ///
-    /// Cost: a barrier on all threads, and then a look at all slots now and then: first in turn with `yield_now`, then every
-    /// 50 to 200 us.
+    /// Cost: a barrier on all threads, then a scan of all slots from time to time: at first alternating with
+    /// `yield_now`, later every 50 to 200 us.
     ///
     /// # Errors
     /// [`Reading`](SynchronizeError::Reading) if this thread holds a guard by [`read`](crate::read) of this domain;
-    /// [`Barrier`](SynchronizeError::Barrier) if barriers are refused, and of some thread nobody knows whether it reads. Who holds a guard of a [`Reader`](crate::Reader) or an owned one waits for itself, for ever.
+    /// [`Barrier`](SynchronizeError::Barrier) if barriers are refused and a thread that has not fenced yet may be
+    /// reading. A thread that holds an owned guard, or a guard of a [`Reader`](crate::Reader), waits for itself for
+    /// ever.
     #[doc(alias = "synchronize_rcu")]
     pub fn synchronize(&self) -> Result<(), SynchronizeError> {
         #[cfg(not(all(test, loom)))]
@@ -96,7 +99,7 @@ impl Domain {
 
 /// Waits by letting other threads run.
 ///
-/// Cost: a call of `is_busy` for each time that other threads were let run, until it is false.
+/// Cost: a call of `is_busy` after each yield to other threads, until it is false.
 #[cfg(any(all(test, loom), shuttle))]
 pub fn wait_while(mut is_busy: impl FnMut() -> bool) {
     while is_busy() {

@@ -6,7 +6,7 @@ use crate::slot::{A_VALUE, Slot};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// While it lives, nothing that was reachable when it began, or since, is reused.
+/// While a guard lives, nothing that was reachable when it began, or later, is reused.
 ///
 /// Guards nest: further guards of a thread cost an addition, and the outermost counts. A guard stays on its thread.
 #[doc(alias = "rcu_read_lock")]
@@ -23,7 +23,8 @@ impl<'d> Guard<'d> {
         Self { slot, _here: PhantomData }
     }
 
-    /// Whether it reads in that domain. Who follows links under a guard checks that they are retired there. Cost: a load.
+    /// Whether it belongs to that domain. Code that follows links under a guard checks that they are retired in the
+    /// same domain. Cost: a load.
     #[inline]
     #[must_use]
     pub fn is_of(&self, domain: &Domain) -> bool {
@@ -54,11 +55,12 @@ impl fmt::Debug for Guard<'_> {
     }
 }
 
-/// A handle that makes guards of a [`Domain`], for one thread at a time. It may move between threads while it has no guard.
+/// A handle that makes guards of a [`Domain`], for one thread at a time. It may move between threads while it has no
+/// guard.
 pub struct Reader<'d> {
     domain: &'d Domain,
     slot: &'d Slot,
-    /// R1: two threads do not enter one slot.
+    /// R1: two threads never enter one slot.
     _not_shared: PhantomData<std::cell::Cell<()>>,
 }
 
@@ -67,7 +69,7 @@ impl<'d> Reader<'d> {
         Self { domain, slot, _not_shared: PhantomData }
     }
 
-    /// A guard. Cost: two stores, and a fence in [`Mode::Fences`](crate::Mode::Fences).
+    /// Begins a guard. Cost: two stores, and a fence in [`Mode::Fences`](crate::Mode::Fences).
     #[inline]
     pub fn read(&self) -> Guard<'_> {
         self.domain.enter(self.slot)
@@ -75,15 +77,15 @@ impl<'d> Reader<'d> {
 }
 
 impl Domain {
-    /// A handle through which one thread at a time reads. It has a slot of the domain until it is dropped.
+    /// A handle through which one thread at a time reads. It owns a slot of the domain until it is dropped.
     ///
     /// # Errors
-    /// No memory for a slot. Cost: a lock, and a look at the slots that are taken.
+    /// There is no memory for a slot. Cost: a lock, and a scan of the slots that are taken.
     pub fn reader(&self) -> Result<Reader<'_>, OutOfMemory> {
         Ok(Reader::new(self, self.take_slot(A_VALUE)?))
     }
 
-    /// One more guard on a slot.
+    /// Begins a guard on a slot: outermost or nested.
     #[inline]
     pub(crate) fn enter<'d>(&'d self, slot: &'d Slot) -> Guard<'d> {
         if !slot.enter_first(&self.epoch) {

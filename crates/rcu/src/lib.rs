@@ -5,26 +5,28 @@
 //!   writer    unlink ... retire      | epoch + 1 | heavy barrier | look at all stamps | reclaim what is older
 //! ```
 //!
-//! A reader publishes the epoch in which it began. The order between that store and its loads, which other schemes pay for with
-//! a fence in each guard, is made by the writer: a barrier on all threads of the process ([`Mode::Membarrier`]), once for
-//! some hundred records. Where the kernel has none, both sides use fences ([`Mode::Fences`]).
+//! A reader publishes the epoch in which it began. Its stamp must be stored before its loads. Other schemes pay for
+//! that order with a fence in each guard. Here the writer makes it: one barrier on all threads of the process
+//! ([`Mode::Membarrier`]), for some hundred records. Where the kernel has no such barrier, both sides use fences
+//! ([`Mode::Fences`]).
 //!
-//! A program that installs a seccomp filter without `membarrier` calls [`use_fences`] before it starts threads. If a filter comes
-//! unannounced, readers are made to fence, each by its next guard, and records come back once all have: [`Domain::use_fences`] says
-//! more.
+//! A program that installs a seccomp filter without `membarrier` calls [`use_fences`] before it starts threads. If a
+//! filter comes unannounced, each reader starts to fence with its next guard. Records are reclaimed again once all
+//! readers do: see [`Domain::use_fences`].
 //!
-//! | What | Where |
+//! | For | Use |
 //! |---|---|
 //! | a guard of this thread, nestable | [`read`] |
 //! | a guard that may move to another thread | [`read_owned`], [`OwnedGuard`] |
-//! | what was retired, bounded, for one writer | [`Backlog`] |
-//! | wait until all readers of this moment have left | [`synchronize`] |
+//! | a bounded queue of what one writer retired | [`Backlog`] |
+//! | a wait until all present readers have left | [`synchronize`] |
 //! | a set of readers of its own | [`Domain`], [`Reader`] |
 //!
-//! Guards are not for signal handlers: a handler may come between the steps of its thread's own guard.
+//! Guards are not for signal handlers: a handler may run between the steps of its thread's own guard.
 //!
-//! The crate protects nothing by itself: it says *when* what was retired may be reused. It hands out no pointers, so that it
-//! needs no `unsafe`; who follows links without a lock (a map's readers) keeps the guard for as long.
+//! The crate protects nothing by itself: it says *when* what was retired may be reused. It hands out no pointers, and
+//! so needs no `unsafe`. A reader that follows links without a lock holds its guard for as long as it uses what it
+//! found.
 //!
 //! ```
 //! use freehold_rcu::{Backlog, Domain};
@@ -45,10 +47,14 @@
 //! ```
 //!
 //! # Fork
-//! A child made by `fork` has only the thread that forked. On the [global](Domain::global) domain, guards of the other threads
-//! hold nothing there, so a child must not use references that such a guard protected. [Owned](OwnedGuard) guards and
-//! [`Reader`]s are values that the child has, too: they hold as before, also where nobody can drop them. [`fork`] says what else a
-//! child may do.
+//! A child made by `fork` has only the thread that forked.
+//!
+//! - On the [global](Domain::global) domain, guards of the other threads protect nothing in the child, so it must not
+//!   use references that such a guard protected.
+//! - [Owned](OwnedGuard) guards and [`Reader`]s are values that the child has, too. They protect as before, even if
+//!   nothing in the child can drop them.
+//!
+//! [`fork`] says what else a child may do.
 //!
 //! Source: McKenney and Slingwine, "Read-copy update" (1998); Desnoyers and others, "User-level implementations of
 //! read-copy update" (2012); the manual of membarrier(2).
@@ -83,7 +89,7 @@ pub use barrier::Mode;
 pub use domain::Domain;
 pub use error::{BacklogError, OutOfMemory, SynchronizeError};
 pub use freehold_sys::SysError;
-/// For those who write what readers see: sections that no `fork` falls into, and numbers of threads.
+/// For crates that write what readers see: sections that exclude `fork`, and thread numbers.
 pub use freehold_sys::{fork, thread_slot};
 pub use grace::wait_while;
 pub use guard::{Guard, Reader};

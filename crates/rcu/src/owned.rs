@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A guard with a slot of its own, which may be sent to another thread.
 ///
-/// Cost: a lock and a look at the slots that are taken, some 30 times a [`Guard`](crate::Guard)'s.
+/// Cost: a lock and a scan of the slots that are taken, some 30 times a [`Guard`](crate::Guard)'s.
 #[must_use = "reading ends when the guard is dropped"]
 pub struct OwnedGuard<'d> {
     slot: &'d Slot,
@@ -16,10 +16,10 @@ pub struct OwnedGuard<'d> {
 impl Domain {
     /// A guard with a slot of its own.
     ///
-    /// Cost: a lock and a look at the slots that are taken.
+    /// Cost: a lock and a scan of the slots that are taken.
     ///
     /// # Errors
-    /// No memory for a slot.
+    /// There is no memory for a slot.
     pub fn read_owned(&self) -> Result<OwnedGuard<'_>, OutOfMemory> {
         let slot = self.take_slot(A_VALUE)?;
         slot.enter(&self.epoch);
@@ -28,7 +28,7 @@ impl Domain {
 }
 
 impl OwnedGuard<'_> {
-    /// Whether it reads in that domain. Cost: a load.
+    /// Whether it belongs to that domain. Cost: a load.
     #[must_use]
     pub fn is_of(&self, domain: &Domain) -> bool {
         self.slot.is_of(domain)

@@ -1,4 +1,4 @@
-//! The places where readers publish their stamps.
+//! Slots: the places where readers publish their stamps.
 //!
 //! ```text
 //!   domain    32 slots inline | next chunk: 32 slots | ...        chunks are added, never moved or removed
@@ -10,8 +10,9 @@
 //! In fence mode an idle slot holds `FENCES`, not 0, so the fast path tests one condition.
 //!
 //! # Invariants
-//! R1: a slot has one owner, and only it enters and leaves. R2: a state with neither guards nor fences is 0, and one with fences alone
-//! has no epoch. R7: the guard count spills at 16,383: `spilled` is nonzero only while the state's count is full.
+//! - R1: a slot has one owner, and only it enters and leaves.
+//! - R2: a state with neither guards nor fences is 0, and a state with fences alone has no epoch.
+//! - R7: the guard count spills at 16,383: `spilled` is nonzero only while the state's count is full.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -26,21 +27,21 @@ use std::sync::OnceLock;
 /// Slots of a chunk.
 const CHUNK: usize = if cfg!(any(all(test, loom), shuttle)) { 3 } else { 32 };
 
-/// A guard in a slot's state, which has 14 bits of them.
+/// One guard in a slot's state, which has 14 bits to count them.
 const GUARD: u64 = 1;
 const GUARDS: u64 = FENCES - 1;
-/// What the epoch grows by. At a million grace periods a second the epochs last for four years.
+/// The step of the epoch. At a million grace periods a second the epochs last for four years.
 pub(crate) const EPOCH: u64 = 1 << 16;
-/// The first epoch. Epochs are as a slot has them with one guard.
+/// The first epoch. An epoch has the form of a slot's state with one guard.
 pub(crate) const FIRST_EPOCH: u64 = EPOCH + GUARD;
 
-/// Set in the state of a slot that goes back with its last guard, as its thread has ended.
+/// Set in the state of a slot whose thread has ended: the last guard frees the slot.
 const ENDED: u64 = EPOCH / 2;
 /// Set in all states of a slot whose guards need a fence, and in the epoch once barriers are refused.
 pub(crate) const FENCES: u64 = ENDED / 2;
 
-/// Who has a slot, if it is no [thread](freehold_sys::thread_slot::id): nobody, or a value that may move between threads. No thread has
-/// these numbers, and neither is ever lost.
+/// Owners of a slot other than a [thread](freehold_sys::thread_slot::id): nobody, or a value that may move between
+/// threads. No thread has these numbers, and neither is ever lost.
 pub(crate) const NOBODY: u64 = u64::MAX;
 pub(crate) const A_VALUE: u64 = u64::MAX - 1;
 
@@ -48,13 +49,14 @@ pub(crate) const A_VALUE: u64 = u64::MAX - 1;
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Slot {
-    /// The epoch in which the outermost guard began, how many guards there are, and flags (R2). Written by the owner; read by writers.
+    /// The epoch in which the outermost guard began, how many guards there are, and flags (R2). Written by the owner;
+    /// read by writers.
     state: AtomicU64,
-    /// Guards for which the state has no bits left. Used by the owner alone.
+    /// Guards beyond those that the state has bits for. Used by the owner alone.
     spilled: AtomicU64,
-    /// Taken under the domain's lock; given back by the owner.
+    /// Set under the domain's lock when the slot is taken; cleared by the owner.
     owner: AtomicU64,
-    /// The address of the domain, which stays where it is while somebody has a slot of it.
+    /// The address of the domain, which does not move while one of its slots is taken.
     domain: AtomicPtr<()>,
 }
 
@@ -65,7 +67,8 @@ impl Slot {
     }
     }
 
-    /// The first guard of a slot without fences. `false`: it is another guard, and nothing has happened.
+    /// Enters as the outermost guard of a slot without fences. `false` if that is not the case: nothing has changed
+    /// then.
     #[inline]
     pub(crate) fn enter_first(&self, epoch: &AtomicU64) -> bool {
         // Relaxed: only the owner writes this word.
@@ -89,7 +92,7 @@ impl Slot {
         }
     }
 
-    /// One more guard beside another.
+    /// Adds a guard to one that is held.
     pub(crate) fn enter_again(&self) {
         let state = self.state.load(Ordering::Relaxed);
         if state & GUARDS == GUARDS {
@@ -100,7 +103,7 @@ impl Slot {
         }
     }
 
-    /// Enters a slot that goes back when its last guard leaves: the thread has no place any more to keep it.
+    /// Enters a slot that is freed when this guard's last copy leaves: the thread can no longer remember the slot.
     #[cold]
     #[cfg(not(all(test, loom)))]
     pub(crate) fn enter_once(&self, epoch: &AtomicU64) {
@@ -110,14 +113,15 @@ impl Slot {
 
     #[inline]
     fn publish(&self, epoch: &AtomicU64, flags: u64) {
-        // Acquire: pairs with `Domain::advance`. Who reads an epoch sees what was unlinked before it began.
+        // Acquire: pairs with `Domain::advance`. A reader that loads an epoch sees what was unlinked before that epoch
+        // began.
         let state = epoch.load(Ordering::Acquire) | flags;
-        // R5. Release: pairs with the Acquire of `Slot::stamp`. A writer that reads this stamp instead of the 0 before it must
-        // still see the loads of the guard before as done.
+        // R5. Release: pairs with the Acquire of `Slot::stamp`. A writer that reads this stamp instead of the 0 before
+        // it must still see the loads of the previous guard as done.
         self.state.store(state, Ordering::Release);
     }
 
-    /// One guard fewer. The last takes the stamp away.
+    /// Drops one guard. The last clears the stamp.
     #[inline]
     pub(crate) fn leave(&self) {
         let state = self.state.load(Ordering::Relaxed);
@@ -139,7 +143,7 @@ impl Slot {
         }
     }
 
-    /// The owner ends. Guards that it still holds keep the slot up to the last of them.
+    /// Ends the owner. Guards that it still holds keep the slot until the last of them leaves.
     #[cold]
     pub(crate) fn end(&self) {
         match self.state.load(Ordering::Relaxed) {
@@ -168,9 +172,9 @@ impl Slot {
         self.stamp_and_flag().0
     }
 
-    /// The same, and whether all guards from the next on have fences.
+    /// The [stamp](Self::stamp), and whether all guards from the next on have fences.
     pub(crate) fn stamp_and_flag(&self) -> (u64, bool) {
-        // Acquire: pairs with all stores of the state; what the guards before it loaded was loaded by now.
+        // Acquire: pairs with all stores of the state, so the loads of earlier guards are done by now.
         let state = self.state.load(Ordering::Acquire);
         let stamp = state & !(EPOCH - 1);
         (if stamp != 0 && is_lost(self.owner()) { 0 } else { stamp }, state & FENCES != 0)
@@ -178,7 +182,7 @@ impl Slot {
 
     /// Called by the thread that takes the slot.
     pub(crate) fn belong_to<D>(&self, domain: &D) {
-        // Relaxed, both: only the owner and its guards read it.
+        // Relaxed, both: only the owner and its guards read them.
         self.domain.store(ptr::from_ref(domain).cast_mut().cast(), Ordering::Relaxed);
     }
 
@@ -187,13 +191,13 @@ impl Slot {
         ptr::addr_eq(self.domain.load(Ordering::Relaxed), domain)
     }
 
-    /// Has further guards take fences. Called by the owner, who knows its own guards.
+    /// Makes further guards fence. Called by the owner, which knows its own guards.
     #[cfg(not(all(test, loom)))]
     pub(crate) fn fence(&self) {
         self.state.store(self.state.load(Ordering::Relaxed) | FENCES, Ordering::Release);
     }
 
-    /// Whether a thread or a value has it.
+    /// Whether a thread or a value owns the slot.
     pub(crate) fn is_taken(&self) -> bool {
         let owner = self.owner();
         owner != NOBODY && !is_lost(owner)
@@ -208,7 +212,7 @@ impl Slot {
 #[derive(Debug)]
 pub(crate) struct Slots {
     slots: [Slot; CHUNK],
-    /// One more chunk, in a vector since that can be asked for without ending the program.
+    /// The next chunk, in a vector because its allocation can fail without ending the program.
     next: OnceLock<Vec<Slots>>,
 }
 
@@ -223,7 +227,7 @@ impl Slots {
         Self { slots: std::array::from_fn(|_| Slot::new()), next: OnceLock::new() }
     }
 
-    /// A free slot, which is `owner`'s from now on. Called under the domain's lock, so that no two take one.
+    /// Takes a free slot for `owner`. Called under the domain's lock, so that no two owners take the same slot.
     pub(crate) fn take(&self, owner: u64, fences: bool) -> Result<&Slot, OutOfMemory> {
         let mut chunk = self;
         loop {
@@ -233,7 +237,7 @@ impl Slots {
                     debug_assert!(is_idle || is_lost(slot.owner()), "R2: a free slot has no guard");
                     // The guards of a lost thread end here.
                     slot.spilled.store(0, Ordering::Relaxed);
-                    // R5. Release: this store, too, is one that a writer may read instead of the last owner's.
+                    // R5. Release: a writer may read this store, too, instead of the last owner's.
                     slot.state.store(if fences { FENCES } else { 0 }, Ordering::Release);
                     slot.owner.store(owner, Ordering::Relaxed);
                     return Ok(slot);
@@ -254,7 +258,7 @@ impl Slots {
         Ok(&self.next.get_or_init(|| next)[0])
     }
 
-    /// All slots, also free ones.
+    /// All slots, including free ones.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
         std::iter::successors(Some(self), |chunk| chunk.next.get().map(|next| &next[0]))
             .flat_map(|chunk| &chunk.slots)

@@ -1,11 +1,11 @@
-//! What a domain and a backlog say of themselves.
+//! Statistics of a domain and of a backlog.
 
 use crate::atomic::Ordering;
 use crate::barrier::Mode;
 use crate::domain::Domain;
 use crate::slot::EPOCH;
 
-/// A domain at one moment. Readers come and go while it is counted.
+/// A domain's counts at one moment. Readers come and go while they are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DomainStats {
@@ -13,13 +13,13 @@ pub struct DomainStats {
     pub mode: Mode,
     /// The epoch.
     pub epoch: u64,
-    /// Slots, free ones included.
+    /// Number of slots, including free ones.
     pub slots: usize,
-    /// Slots that a thread or a value has.
+    /// Slots that belong to a thread or a value.
     pub registered: usize,
-    /// Slots on which a guard is held.
+    /// Slots with a guard.
     pub reading: usize,
-    /// The epoch of the guard that was held longest, if one is.
+    /// The epoch of the oldest guard, if there is one.
     pub oldest: Option<u64>,
     /// Epochs that ended with a barrier.
     pub grace_periods: u64,
@@ -28,7 +28,7 @@ pub struct DomainStats {
 }
 
 impl Domain {
-    /// Counts slots and readers. Cost: a look at each slot.
+    /// Counts slots and readers. Cost: a scan of all slots.
     #[must_use]
     pub fn stats(&self) -> DomainStats {
         let stamps = || self.slots.iter().map(|slot| slot.stamp()).filter(|&stamp| stamp != 0);
@@ -45,22 +45,22 @@ impl Domain {
     }
 }
 
-/// What a [`Backlog`](crate::Backlog) did so far.
+/// The work of a [`Backlog`](crate::Backlog) so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BacklogStats {
     /// Records that wait for readers.
     pub held: usize,
-    /// The most that waited at one time.
+    /// The most records that waited at one time.
     pub peak: usize,
-    /// Records that it may hold.
+    /// The most records that it may hold.
     pub limit: usize,
     /// Records that were retired.
     pub retired: u64,
-    /// Records that came back.
+    /// Records that were passed to `reclaim`.
     pub reclaimed: u64,
     /// Polls.
     pub polls: u64,
-    /// Requests that were refused since the backlog was full.
+    /// Requests refused because the backlog was full.
     pub refused: u64,
 }

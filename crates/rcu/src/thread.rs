@@ -1,4 +1,4 @@
-//! The global domain, and the slot that each thread has of it.
+//! The global domain, and each thread's slot in it.
 
 use crate::atomic::thread_local;
 use crate::domain::Domain;
@@ -10,13 +10,13 @@ use freehold_sys::thread_slot;
 use std::cell::Cell;
 
 thread_local! {
-    /// This thread's slot. Without a destructor, so that it is one load, and can be asked for as long as the thread runs.
+    /// This thread's slot. Without a destructor, so that it is one load and stays usable as long as the thread runs.
     static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
     /// Ends the slot with the thread.
     static AT_END: AtEnd = const { AtEnd(Cell::new(None)) };
 }
 
-/// The slot that ends. `SLOT` keeps pointing to it until the last guard in a thread-local that is dropped later ends.
+/// The slot to end. `SLOT` keeps pointing to it until the last guard in a thread-local that is dropped later ends.
 struct AtEnd(Cell<Option<&'static Slot>>);
 
 impl Drop for AtEnd {
@@ -27,7 +27,7 @@ impl Drop for AtEnd {
     }
 }
 
-/// The slot has no guard and no owner any more. If it was this thread's, the next guard takes another.
+/// Forgets a slot that has neither guard nor owner. If it was this thread's, the next guard takes another.
 pub(crate) fn forget(slot: &Slot) {
     // Under shuttle, each thread-local is dropped.
     let is_mine = |mine: &Cell<Option<&Slot>>| mine.get().is_some_and(|mine| std::ptr::eq(mine, slot));
@@ -40,8 +40,9 @@ pub(crate) fn forget(slot: &Slot) {
 
 /// A guard of this thread on the [global](Domain::global) domain.
 ///
-/// Cost: three loads and a store, and a load and a store when it is dropped; nested ones are a call and an addition. The first of a thread
-/// [registers](register) it. Aborts if the thread's slot cannot be allocated. Call `register` first to get an error instead.
+/// Cost: three loads and a store, and a load and a store when it is dropped; for a nested guard, a call and an
+/// addition. A thread's first guard [registers](register) the thread. Aborts if the thread's slot cannot be allocated.
+/// Call `register` first to get an error instead.
 #[doc(alias = "rcu_read_lock")]
 #[inline]
 pub fn read() -> Guard<'static> {
@@ -72,17 +73,17 @@ fn out_of_memory() -> ! {
     std::alloc::handle_alloc_error(std::alloc::Layout::new::<Slot>())
 }
 
-/// Gives this thread its slot of the global domain, if it has none.
+/// Takes this thread's slot of the global domain, if it has none yet.
 ///
-/// Cost: as [`Domain::reader`]; a load, once the thread has its slot.
+/// Cost: as [`Domain::reader`]; a load once the thread has its slot.
 ///
 /// # Errors
-/// No memory for it.
+/// There is no memory for the slot.
 pub fn register() -> Result<(), OutOfMemory> {
     registered().map(|_| ())
 }
 
-/// This thread's slot; `None` where its thread-locals are gone, at its end.
+/// This thread's slot. `None` at the thread's end, once its thread-locals are gone.
 fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
     if let Some(slot) = SLOT.with(Cell::get) {
         return Ok(Some(slot));
@@ -101,7 +102,7 @@ fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
 /// Cost: as [`Domain::read_owned`].
 ///
 /// # Errors
-/// No memory for a slot.
+/// There is no memory for a slot.
 pub fn read_owned() -> Result<OwnedGuard<'static>, OutOfMemory> {
     Domain::global().read_owned()
 }
@@ -111,14 +112,15 @@ pub fn read_owned() -> Result<OwnedGuard<'static>, OutOfMemory> {
 /// Cost: as [`Domain::synchronize`].
 ///
 /// # Errors
-/// [`Reading`](SynchronizeError::Reading) if this thread holds one itself; the kernel refuses the barrier.
+/// [`Reading`](SynchronizeError::Reading) if this thread holds such a guard; [`Barrier`](SynchronizeError::Barrier) if
+/// the kernel refuses the barrier.
 #[doc(alias = "synchronize_rcu")]
 pub fn synchronize() -> Result<(), SynchronizeError> {
     Domain::global().synchronize()
 }
 
-/// Has readers of the global domain fence from now on: what a program calls before it starts threads and installs a filter that refuses
-/// `membarrier`.
+/// Makes readers of the global domain fence from now on. A program calls it before it starts threads and installs a
+/// filter that refuses `membarrier`.
 ///
 /// Cost: as [`Domain::use_fences`].
 pub fn use_fences() {
@@ -130,7 +132,7 @@ pub(crate) fn is_reading() -> bool {
     SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
 }
 
-/// Has this thread's further guards of the global domain take fences.
+/// Makes this thread's further guards of the global domain fence.
 pub(crate) fn fence_own(domain: &Domain) {
     // Under shuttle, each thread-local is dropped.
     if let Ok(Some(slot)) = SLOT.try_with(Cell::get)

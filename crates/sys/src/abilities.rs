@@ -1,10 +1,10 @@
-//! What this system can do: each ability is tried on a scratch page, not believed.
+//! The abilities of this system: each is tried on a scratch page, not believed.
 //!
-//! An emulator may answer that it did what it ignores. So each trial looks at the effect: a guard must fault, memory that was
-//! given back must be zero, a barrier must be issued.
+//! An emulator may report success for a call that it ignores. So each trial checks the effect: a guard must fault,
+//! decommitted memory must be zero, a barrier must be issued.
 //!
-//! Cost: the first call for each ability is some system calls; later ones are a load. A refusal for want of memory or files says
-//! nothing of the system: it is not remembered.
+//! Cost: some system calls for the first use of an ability, later a load. A failure for lack of memory or files says
+//! nothing about the system, and is not remembered.
 
 use crate::fork::{self, get_or_init};
 use crate::membarrier::Membarrier;
@@ -12,13 +12,13 @@ use crate::{SysError, memory};
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 
-/// Something that a system may lack. Each has a fallback.
+/// An ability that a system may lack. Each has a fallback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ability {
     /// Guards that are marks in the page table (Linux 6.13). Without: guards are mappings without access.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     GuardMarks,
-    /// Memory that is given back is zero when next read. Without: it stays, and who wants zeros writes them.
+    /// Decommitted memory is zero when next read. Without: it keeps its content, and code that needs zeros writes them.
     #[doc(alias = "MADV_DONTNEED")]
     GiveBack,
     /// Barriers on all threads of the process (Linux 4.14). Without: readers fence themselves.
@@ -28,12 +28,13 @@ pub enum Ability {
     /// One call that finds the pages of a range that have memory (Linux 6.7). Without: a word is read for each page.
     #[doc(alias = "PAGEMAP_SCAN")]
     PageScan,
-    /// Mappings that nobody can change any more (Linux 6.10). The trial seals a page, which stays mapped. Nothing here needs them.
+    /// Mappings that can no longer be changed (Linux 6.10). The trial seals a page, which stays mapped. Nothing here
+    /// needs them.
     #[doc(alias = "mseal")]
     Seals,
 }
 
-/// Why an ability is lacking.
+/// The reason why an ability is lacking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lacking {
     /// The call is refused.
@@ -63,7 +64,7 @@ impl From<SysError> for Lacking {
 }
 
 impl Ability {
-    /// All of them.
+    /// All abilities.
     pub const ALL: [Self; 6] = [
         Self::GuardMarks,
         Self::GiveBack,
@@ -73,10 +74,10 @@ impl Ability {
         Self::Seals,
     ];
 
-    /// Whether this system has it, as it was when it was first tried. A filter that is installed later may refuse it.
+    /// Whether this system has the ability, as found at the first try. A filter installed later may refuse it.
     ///
     /// # Errors
-    /// It lacks it, or the trial lacks memory or files.
+    /// The system lacks it, or the trial lacks memory or files.
     pub fn is_there(self) -> Result<(), Lacking> {
         static FOUND: [OnceLock<Result<(), Lacking>>; Ability::ALL.len()] =
             [const { OnceLock::new() }; Ability::ALL.len()];

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// Waits while `is_busy`: asks a hundred times with the CPU yielded in between, then after sleeps of 50 us up to 200 us.
+/// Waits while `is_busy` returns true: a hundred calls with a yield in between, then sleeps of 50 us to 200 us between
+/// calls.
 pub fn wait_while(mut is_busy: impl FnMut() -> bool) {
     let mut looks = 0_u32;
     while is_busy() {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// A call that failed: its name, and the system's number for the reason.
+/// A failed call: its name, and the system's number for the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SysError {
     /// The call, by its name in the manual.
@@ -13,13 +13,13 @@ pub struct SysError {
 }
 
 impl SysError {
-    /// The reason why `call` failed just now, on this thread.
+    /// The error of `call`, which failed just now on this thread.
     #[cfg(not(any(miri, not(target_os = "linux"))))]
     pub(crate) fn last(call: &'static str) -> Self {
         Self { call, errno: io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
     }
 
-    /// `call` is refused because what it was asked for makes no sense.
+    /// `call` was refused because its arguments make no sense.
     pub(crate) const fn invalid(call: &'static str) -> Self {
         Self { call, errno: libc::EINVAL }
     }
@@ -30,8 +30,8 @@ impl SysError {
         self.errno == libc::ENOMEM || self.errno == libc::EAGAIN
     }
 
-    /// Whether the call is refused as such, by a kernel that lacks it or a filter that forbids it: `ENOSYS`, `EPERM`, `EACCES`,
-    /// `EINVAL`, `ENOTTY`. All take the same fallback.
+    /// Whether the call is refused in general, by a kernel that lacks it or a filter that forbids it: `ENOSYS`,
+    /// `EPERM`, `EACCES`, `EINVAL`, `ENOTTY`. All lead to the same fallback.
     #[must_use]
     pub const fn is_refusal(self) -> bool {
         matches!(self.errno, libc::ENOSYS | libc::EPERM | libc::EACCES | libc::EINVAL | libc::ENOTTY)

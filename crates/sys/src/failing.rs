@@ -1,6 +1,6 @@
-//! Failure of the n-th memory call, for tests of what comes after.
+//! Makes the n-th memory call fail, for tests of the error paths.
 //!
-//! The count is a thread's own, so tests that run side by side do not disturb each other.
+//! The count is per thread, so tests that run side by side do not disturb each other.
 
 use crate::SysError;
 use std::cell::Cell;
@@ -27,7 +27,7 @@ impl Drop for Failing {
     }
 }
 
-/// Counts a call of this thread, and refuses it if its time has come.
+/// Counts a call of this thread, and refuses it once the limit is reached.
 pub(crate) fn check(call: &'static str) -> Result<(), SysError> {
     match UNTIL.get() {
         Some(0) => Err(SysError { call, errno: libc::ENOMEM }),

@@ -1,14 +1,14 @@
-//! `fork` safety: a fork waits until no thread is in a critical section, and a child knows which threads it lacks.
+//! Safety of `fork`: a fork waits until no thread is in a critical section, and a child knows which threads it lacks.
 //!
-//! A child made by `fork` has one thread, a copy of the one that forked. A lock that another thread held stays held for ever
-//! there, over data that is half changed. So every lock of this project is held in a [`Section`].
+//! A child made by `fork` has one thread, a copy of the one that forked. A lock that another thread held stays locked
+//! for ever there, over half-changed data. So every lock of this project is held in a [`Section`].
 //!
 //! # What a child may do
 //! | In a child made by `fork` | |
 //! |---|---|
 //! | read a map or a space: guards, look-ups, iterators, snapshots | always |
 //! | write to a map, allocate from a space, a pooled space or a per-CPU heap, free | yes: it has a copy, and neither process sees what the other changes |
-//! | the same, if another thread held an owned guard or a snapshot | until as much waits for readers as a map may keep: in the child nobody drops that guard |
+//! | the same, if another thread held an owned guard or a snapshot | until as much waits for readers as a map may keep: nothing in the child drops that guard |
 //! | write to a map in which another thread had a transaction open | yes: the transaction is undone, and values that it had put in leak |
 //! | count, read counters, render a registry | always; counters go on from what they had |
 //! | use a guard of its own thread, its own owned guard or snapshot | yes: these are values that the child has, too |
@@ -17,19 +17,20 @@
 //! | reuse memory of a `Domain` of its own in which another thread was reading | no: that reader's guards never end |
 //! | use memory of `vmalloc`, allocate and free it | yes; what another thread was about to hand out or free leaks |
 //!
-//! After `vfork`, and after a `clone` that bypasses the C library, a child may do nothing of this. A process must not fork
-//! in a signal handler that can interrupt an operation of this project, nor before its first such operation has returned. Hooks of
-//! `pthread_atfork` may use all of this, but no child hook may write while another thread has a transaction open.
+//! After `vfork`, or after a `clone` that bypasses the C library, a child may do nothing of this. A process must not
+//! fork in a signal handler that can interrupt an operation of this project, nor before its first such operation has
+//! returned. Hooks of `pthread_atfork` may use all of this, but no child hook may write while another thread has a
+//! transaction open.
 //!
 //! # Order of locks
-//! 1. A thread enters a section before it takes a lock that a section may wait for, or is in a section already.
-//! 2. In a section it waits only for locks whose holders are in sections, too, and never for a transaction. So every
-//!    section ends.
-//! 3. The hook before a fork announces the fork and waits for the sections of all other threads. Threads that enter meanwhile
-//!    wait until the fork is done.
+//! 1. A thread is in a section before it takes a lock that a section may wait for.
+//! 2. In a section, a thread waits only for locks whose holders are in sections, too, and never for a transaction. So
+//!    every section ends.
+//! 3. The hook before a fork announces the fork and waits for the sections of all other threads. Threads that enter
+//!    meanwhile wait until the fork is done.
 //!
-//! A transaction outlives an operation, so it is not a lock: the map records the [id](crate::thread_slot::id) of its thread, in a
-//! section. A child knows by [`is_lost`] that nobody has it any more.
+//! A transaction outlives an operation, so it is not a lock: the map records the [id](crate::thread_slot::id) of its
+//! thread, in a section. [`is_lost`] tells a child that this thread does not exist there.
 
 use crate::backoff::wait_while;
 use crate::thread_slot;
@@ -58,13 +59,13 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A section of this thread that no fork falls into. Sections nest.
+/// A section of this thread that excludes `fork`. Sections nest.
 ///
-/// It must end soon: forks wait for it. Of the code of callers, only the allocator and
-/// `StoredValue::split` run in it, so a `fork` hook must not hold a lock that these need. In it a thread waits for no transaction.
-/// A leaked one (`mem::forget`) blocks the forks of all other threads for ever.
+/// It must end soon: forks wait for it. Callers' code does not run in it, except for the allocator and
+/// `StoredValue::split`. So a `fork` hook must not hold a lock that these need. In a section, a thread waits for no
+/// transaction. A leaked section (`mem::forget`) blocks the forks of all other threads for ever.
 ///
-/// Cost: two atomic additions to a line that few threads share; nested ones, an addition.
+/// Cost: two atomic additions to a line that few threads share; for a nested section, an addition.
 #[derive(Debug)]
 #[must_use = "the section ends when it is dropped"]
 pub struct Section {
@@ -78,7 +79,8 @@ impl Section {
         let depth = DEPTH.get();
         DEPTH.set(depth + 1);
         if depth == 0 {
-            // SeqCst, both: pairs with `prepare`. Either the forking thread sees this section, or this thread sees the fork.
+            // SeqCst, both: pairs with `prepare`. Either the forking thread sees this section, or this thread sees the
+            // fork.
             inside().fetch_add(1, Ordering::SeqCst);
             while FORKING.load(Ordering::SeqCst) != 0 {
                 wait_for_fork();
@@ -94,7 +96,7 @@ impl Drop for Section {
         let depth = DEPTH.get() - 1;
         DEPTH.set(depth);
         if depth == 0 {
-            // Release: pairs with the load in `prepare`. What the section changed is in the child.
+            // Release: pairs with the load in `prepare`. The child sees what the section changed.
             inside().fetch_sub(1, Ordering::Release);
         }
     }
@@ -151,7 +153,8 @@ impl<G: DerefMut> DerefMut for Held<G> {
     }
 }
 
-/// The value of a cell, made by the first caller in a section, so a child never inherits a cell that is being initialized.
+/// The value of a cell. The first caller initializes it in a section, so a child never inherits a half-initialized
+/// cell.
 #[inline]
 pub fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     cell.get().unwrap_or_else(|| {
@@ -160,7 +163,7 @@ pub fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     })
 }
 
-/// Whether a [thread](thread_slot::id) is one that this process does not have, since it was made by a fork of another thread.
+/// Whether this process lacks a [thread](thread_slot::id), because another thread's fork made the process.
 #[inline]
 #[must_use]
 pub fn is_lost(thread: u64) -> bool {
@@ -168,21 +171,21 @@ pub fn is_lost(thread: u64) -> bool {
     thread < LOST_BELOW.load(Ordering::Relaxed) && thread != SURVIVOR.load(Ordering::Relaxed)
 }
 
-/// A number that differs between a process and the children that it forks, whatever their process ids: who keeps it with a thread, a
-/// handle or a file knows by it that they are the parent's.
+/// A number that differs between a process and the children that it forks, whatever their process ids. A program that
+/// stores it with a thread, a handle or a file can tell whether that is the parent's.
 ///
 /// Cost: three loads.
 #[must_use]
 pub fn generation() -> u64 {
-    // The hooks are there once a thread has a number.
+    // The hooks are installed once a thread has a number.
     let _ = thread_slot::id();
     crate::mark::number()
 }
 
-/// Installs the hooks, before the first thread gets a number. If there is no memory for them, the next thread tries again.
+/// Installs the hooks, before the first thread gets a number. Without memory for them, the next thread tries again.
 pub(crate) fn install() {
     static INSTALLED: AtomicBool = AtomicBool::new(false);
-    // Relaxed: hooks that are installed twice do the same.
+    // Relaxed: installing the hooks twice has the same effect.
     if !INSTALLED.load(Ordering::Relaxed) && at_fork() {
         INSTALLED.store(true, Ordering::Relaxed);
     }
@@ -264,7 +267,7 @@ mod tests {
             }
             for _ in 0..50 {
                 let right = in_child(|| {
-                    // As free as it looks: a lock that is held for ever would be held now.
+                    // The lock is really free: a lock that was held at the fork would fail here.
                     PAIR.try_lock().is_ok_and(|held| held.0 == held.1)
                 });
                 assert!(right, "a fork fell into a section");

@@ -1,20 +1,21 @@
 //! Every system call and every line of assembly of freehold.
 //!
-//! | What | Where |
+//! | For | Use |
 //! |---|---|
 //! | reserve, commit, decommit, release address space; guards; names; which pages are resident | [`Reservation`], [`PageScan`] |
-//! | what the system can do, each tried once | [`Ability`] |
+//! | the abilities of the system, each tried once | [`Ability`] |
 //! | the mappings of the process | [`mappings`] |
 //! | restartable sequences: the CPU's index, an add that needs no lock prefix | [`rseq`] |
 //! | an index that stays with a thread | [`thread_slot`] |
 //! | barriers on all threads of the process | [`membarrier`] |
 //! | CPUs and nodes | [`topology`] |
-//! | sections that no `fork` falls into; what a child may do | [`fork`] |
-//! | how a thread waits for another | [`backoff`] |
-//! | what else a machine is asked about itself | [`machine`] |
+//! | sections that exclude `fork`; the rules for a child | [`fork`] |
+//! | waiting for another thread | [`backoff`] |
+//! | other properties of the machine | [`machine`] |
 //!
-//! Nothing here decides anything: a call that the kernel lacks or refuses is an error that says which call and why.
-//! Under Miri, and where there is no Linux, memory comes from the global allocator and restartable sequences are absent.
+//! Nothing here makes decisions: a call that the kernel lacks or refuses is an error with the call's name and the
+//! reason. Under Miri, and on systems other than Linux, memory comes from the global allocator and restartable
+//! sequences are absent.
 
 // The crate exists to hold what cannot be written otherwise; each block says why it is sound.
 #![allow(unsafe_code)]

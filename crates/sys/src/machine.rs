@@ -1,4 +1,4 @@
-//! What a machine is asked about itself, for a report of what it offers.
+//! Properties of a machine, for a report of what it offers.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ pub enum Overcommit {
     Never,
 }
 
-/// The kernel's way; `None` if it does not say.
+/// The kernel's overcommit mode; `None` if it does not say.
 #[must_use]
 #[doc(alias = "overcommit_memory")]
 pub fn overcommit() -> Option<Overcommit> {
@@ -25,14 +25,15 @@ pub fn overcommit() -> Option<Overcommit> {
     }
 }
 
-/// Mappings that a process may have; `None` if the kernel does not say.
+/// The most mappings that a process may have; `None` if the kernel does not say.
 #[must_use]
 pub fn max_mappings() -> Option<u64> {
     read("/proc/sys/vm/max_map_count")?.parse().ok()
 }
 
-/// Bytes that this process may still map and write to, by its limits on addresses and on data, and by what a kernel that charges for
-/// memory has left; `None` where none of these limits it. Who reserves by default takes a part of it, and leaves the rest to others.
+/// Bytes that this process may still map and write to: by its limits on addresses and data, and by what a kernel that
+/// charges for memory has left. `None` if none of these limits it. A default reservation takes a part of it, and leaves
+/// the rest to others.
 ///
 /// Cost: up to three files of the kernel are read.
 #[must_use]
@@ -41,7 +42,7 @@ pub fn max_mappings() -> Option<u64> {
 #[doc(alias = "CommitLimit")]
 pub fn reservable_bytes() -> Option<u64> {
     let [(_, addresses), (_, data)] = limits();
-    // The first figure of `statm` is what is mapped now, the sixth what of it is data, in pages.
+    // The first number in `statm` is the pages mapped now, the sixth the data pages among them.
     let left = |limit: u64, figure: usize| {
         let used = read("/proc/self/statm").and_then(|all| all.split(' ').nth(figure)?.parse::<u64>().ok());
         limit.saturating_sub(used.unwrap_or(0).saturating_mul(crate::page_bytes() as u64))
@@ -65,14 +66,15 @@ fn uncharged(meminfo: &str) -> Option<u64> {
     Some(kib("CommitLimit")?.saturating_sub(kib("Committed_AS")?).saturating_mul(1024))
 }
 
-/// The limits of this process on its addresses and on its own writable memory, in bytes; `None` where there is none.
+/// The limits of this process on its addresses and on its own writable memory, in bytes. `None` for a limit that is not
+/// set.
 #[must_use]
 #[doc(alias = "getrlimit")]
 pub fn limits() -> [(&'static str, Option<u64>); 2] {
     #[cfg(not(any(miri, not(target_os = "linux"))))]
     let limit = |resource| {
         let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-        // SAFETY: the call writes to the limit and to nothing else.
+        // SAFETY: the call writes only to `limit`.
         let failed = unsafe { libc::getrlimit(resource, &raw mut limit) };
         (failed == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
     };
@@ -87,7 +89,7 @@ pub fn kernel() -> Option<String> {
     Some(format!("{} {}", read("/proc/sys/kernel/ostype")?, read("/proc/sys/kernel/osrelease")?))
 }
 
-/// Where the kernel's trace events are, if they are mounted; they may still be closed to this user.
+/// The directory of the kernel's trace events, if it is mounted. This user may lack access to it.
 #[must_use]
 pub fn tracefs() -> Option<&'static str> {
     ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"]

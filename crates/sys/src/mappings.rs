@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
 
-/// Calls `found` with the addresses of each mapping, in their order, and its name: a file's, one in brackets such as `[stack]`,
-/// or none.
+/// Calls `found` for each mapping in ascending order, with its addresses and its name: that of a file, one in brackets
+/// such as `[stack]`, or none.
 ///
 /// # Errors
 /// As `open(2)` and `read(2)`; `ENOMEM`. `found` may have been called.
@@ -19,11 +19,11 @@ pub fn each(mut found: impl FnMut(Range<u64>, &str)) -> Result<(), SysError> {
     })
 }
 
-/// Bytes of the mappings within `part`, or across its ends, that have huge pages.
+/// Bytes with huge pages of the mappings that overlap `part`; a mapping across an end of `part` counts whole.
 pub(crate) fn huge_page_bytes(part: &Range<u64>) -> Result<u64, SysError> {
     let (mut is_within, mut kib) = (false, 0);
     lines("/proc/self/smaps", |line| {
-        // A figure has a colon behind its name; the first line of a mapping has addresses there.
+        // A figure has a colon after its name; the first line of a mapping has addresses there.
         match line.split_once(':').and_then(|(name, value)| Some((name, value.trim().strip_suffix(" kB")?))) {
             Some(("AnonHugePages", value)) if is_within => {
                 kib += value.parse::<u64>().map_err(|_| UNREADABLE)?;
@@ -40,7 +40,7 @@ pub(crate) fn huge_page_bytes(part: &Range<u64>) -> Result<u64, SysError> {
     Ok(kib << 10)
 }
 
-/// What is read is not what the kernel writes.
+/// The file does not have the kernel's format.
 const UNREADABLE: SysError = SysError { call: "read", errno: libc::EIO };
 
 /// Calls `found` with each line of a file, until it fails.
@@ -64,7 +64,7 @@ fn lines(path: &str, mut found: impl FnMut(&str) -> Result<(), SysError>) -> Res
 fn parse(line: &str) -> Option<(Range<u64>, &str)> {
     let (addresses, mut rest) = line.split_once(' ')?;
     let (start, end) = addresses.split_once('-')?;
-    // Access, offset, device, inode; then the name behind blanks.
+    // Access, offset, device and inode come first; the name follows after blanks.
     for _ in 0..4 {
         rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
     }

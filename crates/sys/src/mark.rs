@@ -1,19 +1,19 @@
-//! A number that a process has and its children do not: the one answer to "am I a fork?".
+//! A number that a process has and its children do not: it answers whether this process is a fork.
 //!
-//! The number is in a page that the kernel clears in children (`MADV_WIPEONFORK`, Linux 4.14), also in those that are made without the C
-//! library. The hooks of `fork` clear it as well, which is enough where the kernel does not. Process ids do not tell: a child may
-//! be process 1 of a namespace, as its parent is of another.
+//! The number is in a page that the kernel clears in children (`MADV_WIPEONFORK`, Linux 4.14), even in those that are
+//! made without the C library. The hooks of `fork` clear it as well, which is enough where the kernel does not. Process
+//! ids cannot tell: a child may be process 1 of its namespace, as its parent is of another.
 
 use crate::fork::get_or_init;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Numbers that were taken, by this process and its ancestors.
+/// Numbers taken so far, by this process and its ancestors.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
-/// Where the number is, once somebody has asked; 0 in a child that has none yet.
+/// The address of the number, after the first call. The number is 0 in a child that has none yet.
 static PLACE: OnceLock<&'static AtomicU64> = OnceLock::new();
 
-/// The number. Two threads that ask at once get the same.
+/// The number. Two threads that ask at the same time get the same one.
 pub(crate) fn number() -> u64 {
     let place = get_or_init(&PLACE, place);
     // Relaxed, all: only the number itself matters.
@@ -34,7 +34,7 @@ pub(crate) fn clear() {
     }
 }
 
-/// A word that the kernel clears in children; where it does not, one that the hooks clear.
+/// A word that the kernel clears in children, or else one that the hooks clear.
 fn place() -> &'static AtomicU64 {
     static BY_HOOKS: AtomicU64 = AtomicU64::new(0);
     crate::memory::wiped_word().unwrap_or(&BY_HOOKS)
@@ -44,7 +44,8 @@ fn place() -> &'static AtomicU64 {
 mod tests {
     use super::*;
 
-    /// A child made by the system call alone, which no hook sees; its parent has the same process id in another namespace or not.
+    /// A child made by the bare system call, which no hook sees. It may have its parent's process id, in another
+    /// namespace.
     #[test]
     fn a_child_has_another_number_without_the_hooks() {
         let mine = number();

@@ -1,6 +1,6 @@
 //! Barriers that one thread issues for all threads of the process (Linux 4.14, the rseq form 5.10).
 //!
-//! The other threads pay nothing: what would be a fence on their side is an interrupt that the caller sends.
+//! The other threads pay nothing: instead of a fence on their side, the caller sends an interrupt.
 
 use crate::SysError;
 
@@ -26,7 +26,8 @@ impl Membarrier {
         Self::register(PRIVATE_EXPEDITED, REGISTER_PRIVATE_EXPEDITED)
     }
 
-    /// Barriers that also restart sequences: what a thread began before the call, it has committed or begins again.
+    /// Barriers that also restart sequences: a sequence that a thread began before the call is either committed or
+    /// restarted.
     ///
     /// # Errors
     /// The kernel lacks the call, or refuses it.
@@ -40,7 +41,7 @@ impl Membarrier {
         }
         call(registration)?;
         let barrier = Self { command };
-        // A filter may let the registration pass and refuse this.
+        // A filter may allow the registration and refuse the barrier.
         barrier.issue()?;
         Ok(barrier)
     }
@@ -48,14 +49,14 @@ impl Membarrier {
     /// Issues the barrier. A process made by `fork` keeps the registration.
     ///
     /// # Errors
-    /// A filter that was installed later refuses it; `ENOMEM`, which is for this time.
+    /// A filter that was installed later refuses it; or `ENOMEM`, which is temporary.
     #[doc(alias = "MEMBARRIER_CMD_PRIVATE_EXPEDITED")]
     pub fn issue(self) -> Result<(), SysError> {
         call(self.command).map(|_| ())
     }
 }
 
-/// The call, without flags.
+/// Calls `membarrier` without flags.
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 fn call(command: libc::c_int) -> Result<libc::c_int, SysError> {
     // SAFETY: the call takes numbers and writes no memory.
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, compiler_fence};
 
-    /// Dekker's entry, one side without a fence: not both may find the other's flag down.
+    /// Dekker's algorithm with a fence on one side only: the two sides must not both find the other's flag down.
     #[test]
     fn a_barrier_stands_for_the_fence_of_the_other_side() {
         let Ok(barrier) = Membarrier::memory() else {

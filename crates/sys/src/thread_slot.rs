@@ -1,21 +1,22 @@
-//! A number that stays with a thread: the index of programs without restartable sequences.
+//! A number that stays with a thread: the index for programs without restartable sequences.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number that the next thread gets.
+/// The next thread's number.
 pub(crate) static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// No thread has this number.
 const NONE: u64 = u64::MAX;
 
 thread_local! {
-    // Without a destructor, so that it can be asked for as long as the thread runs.
+    // Without a destructor, so that it stays usable as long as the thread runs.
     pub(crate) static NUMBER: Cell<u64> = const { Cell::new(NONE) };
 }
 
-/// The number of this thread: threads count from 0, in the order in which they first ask. No two threads of a process have the
-/// same, and a child never reuses the number of a thread of its parent from before the [fork](crate::fork). Cost: one load of a thread-local variable.
+/// The number of this thread. Threads count from 0, in the order of their first calls. No two threads of a process have
+/// the same number, and a child never reuses a number that its parent assigned before the [fork](crate::fork). Cost:
+/// one load of a thread-local variable.
 #[inline]
 #[must_use]
 pub fn id() -> u64 {

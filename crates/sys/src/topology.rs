@@ -4,10 +4,10 @@ use crate::fork::get_or_init;
 use std::fs;
 use std::sync::OnceLock;
 
-/// CPUs that the kernel may ever use: its largest number of a CPU, plus 1. Arrays that are indexed by CPU have this length,
-/// whatever this process may run on today.
+/// CPUs that the kernel may ever use: its largest CPU number, plus 1. Arrays that are indexed by CPU have this length,
+/// whatever CPUs this process may run on today.
 ///
-/// Where the kernel does not say, the CPUs that are configured. At least 1.
+/// If the kernel does not say, the number of configured CPUs. At least 1.
 #[must_use]
 #[doc(alias = "nr_cpu_ids")]
 pub fn possible_cpus() -> u32 {
@@ -18,7 +18,7 @@ pub fn possible_cpus() -> u32 {
     })
 }
 
-/// The CPUs that run now, ascending; `None` if the kernel does not say.
+/// The CPUs that are online, ascending; `None` if the kernel does not say.
 #[must_use]
 pub fn online_cpus() -> Option<Vec<u32>> {
     list("/sys/devices/system/cpu/online")
@@ -52,7 +52,7 @@ fn list(path: &str) -> Option<Vec<u32>> {
     parse(&fs::read_to_string(path).ok()?)
 }
 
-/// The numbers of a list such as `0-3,8`; `None` if it is no such list.
+/// The numbers of a list such as `0-3,8`; `None` if the text is no such list.
 fn parse(text: &str) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {

@@ -1,4 +1,4 @@
-//! A block of memory that somebody holds.
+//! A held block of memory.
 
 use crate::mapping::Pages;
 use crate::scrub::Scrub;
@@ -8,15 +8,16 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// Whole pages of memory, from [`VirtualMemory::alloc`](crate::VirtualMemory::alloc). They are bytes to read and write; dropped, they
-/// are free again. Forgotten (`mem::forget`), they are leaked until the [`VirtualMemory`](crate::VirtualMemory) is dropped.
+/// Whole pages of memory, from [`VirtualMemory::alloc`](crate::VirtualMemory::alloc), as bytes to read and write.
+/// Dropping the block frees it. A forgotten block (`mem::forget`) is leaked until the
+/// [`VirtualMemory`](crate::VirtualMemory) is dropped.
 ///
-/// What was not asked to be zero holds what some earlier block did. Who writes through [`Block::as_ptr`] leaves only
-/// initialized bytes.
+/// A block from `Zero::No` holds what an earlier block left there. Code that writes through [`Block::as_ptr`] must
+/// leave only initialized bytes.
 pub struct Block<'a> {
     shared: &'a Scrub,
     pages: Pages,
-    /// The slab that it is a slot of; `None` of an extent.
+    /// The slab of its slot; `None` for an extent.
     slab: Option<SlabRef>,
 }
 
@@ -63,7 +64,7 @@ impl Drop for Block<'_> {
     }
 }
 
-/// Takes back a block that the fast path did not, or an extent.
+/// Takes back a block that the fast path refused, or an extent.
 #[cold]
 #[inline(never)]
 fn take_back(shared: &Scrub, pages: Pages, slab: Option<SlabRef>) {

@@ -1,4 +1,5 @@
-//! Memory for machine code, near what it calls: written first, then executable and no longer writable, freed by module.
+//! Memory for machine code, near the functions that it calls: first written, then executable and no longer writable,
+//! freed by module.
 //!
 //! ```text
 //!   half of it        | code ......... ->        read, execute          three fronts, so that what has the same access
@@ -20,7 +21,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
-/// Who may do what with a part of a module, once it is sealed.
+/// Access to a part of a module once it is sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// Read and executed.
@@ -31,26 +32,27 @@ pub enum Contents {
     Data,
 }
 
-/// Addresses for the code of many modules. Dropped with the last of them.
+/// Addresses for the code of many modules. Freed when the last module is dropped.
 pub struct CodeSpace {
     memory: Reservation,
-    /// What is taken of the reservation, by [`Contents`].
+    /// The taken addresses, by [`Contents`].
     fronts: Mutex<[AddressSpace<()>; 3]>,
 }
 
-/// What a module has: its code, constants and data. Dropped, its memory and addresses are free. Who runs its code keeps it.
+/// A module: its code, constants and data. Dropping it frees its memory and addresses. A program that runs its code
+/// must keep it.
 pub struct CodeModule {
     space: Arc<CodeSpace>,
-    /// The runs of pages that it has.
+    /// The runs of pages of the module.
     runs: Vec<Run>,
 }
 
-/// Pages that a module has.
+/// A run of pages of a module.
 #[derive(Debug)]
 struct Run {
     contents: Contents,
     range: Range<usize>,
-    /// Bytes that are handed out.
+    /// Bytes that were handed out.
     used: usize,
     is_sealed: bool,
 }
@@ -59,10 +61,10 @@ impl CodeSpace {
     /// Reserves `len_bytes` for modules, every byte within reach of `anchor`: see [`near::reserve`].
     ///
     /// # Errors
-    /// As there, and [`NearError::Length`] for less than four pages.
+    /// As for [`near::reserve`], and [`NearError::Length`] for less than four pages.
     ///
     /// # Cost
-    /// As there.
+    /// As for [`near::reserve`].
     pub fn near(anchor: *const (), reach_bytes: u64, len_bytes: usize) -> Result<Arc<Self>, NearError> {
         if len_bytes < 4 * page_bytes() {
             return Err(NearError::Length { len_bytes: len_bytes as u64 });
@@ -80,13 +82,13 @@ impl CodeSpace {
         Ok(Arc::new(Self { memory, fronts: Mutex::new(fronts) }))
     }
 
-    /// A module that has nothing yet. Cost: constant.
+    /// An empty module. Cost: constant.
     #[must_use]
     pub fn module(self: &Arc<Self>) -> CodeModule {
         CodeModule { space: Arc::clone(self), runs: Vec::new() }
     }
 
-    /// Bytes that modules have, in whole pages. Cost: a lock.
+    /// Bytes that belong to modules, in whole pages. Cost: a lock.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         lock(&self.fronts)
@@ -107,10 +109,10 @@ impl CodeSpace {
         Ok(range)
     }
 
-    /// Frees pages and their addresses. What the system refuses to take stays taken until the space is dropped.
+    /// Frees pages and their addresses. Pages whose decommit the system refuses stay taken until the space is dropped.
     fn put_back(&self, contents: Contents, range: Range<usize>) {
         let address = (self.first() + range.start) as u64;
-        // SAFETY: the range was a module's, which is dropped, or was not handed out.
+        // SAFETY: the range belonged to a module that is dropped, or was never handed out.
         if unsafe { self.memory.uncommit(range) }.is_ok() {
             let freed = lock(&self.fronts)[contents as usize].free(address);
             freed.expect("V1: what is held is freed once");
@@ -124,7 +126,7 @@ impl CodeSpace {
 }
 
 impl Run {
-    /// Where in the reservation, which starts at an address, it has so many bytes left.
+    /// The offset in the reservation, which starts at `first`, where this run has `len_bytes` left.
     fn place(&self, first: usize, len_bytes: usize, align_bytes: usize) -> Option<usize> {
         let start = (first + self.range.start + self.used).checked_next_multiple_of(align_bytes)? - first;
         (self.range.end.checked_sub(start)? >= len_bytes).then_some(start)
@@ -132,15 +134,16 @@ impl Run {
 }
 
 impl CodeModule {
-    /// Takes `len_bytes` at a multiple of `align_bytes`, zero and writable until the module is sealed: behind what it has, or new
-    /// pages. Addresses within the module are those of its space, within reach of each other.
+    /// Allocates `len_bytes` at a multiple of `align_bytes`, zero and writable until the module is sealed: from pages
+    /// that the module has, or from new ones. All addresses of the module lie within its space, and so within reach of
+    /// each other.
     ///
     /// # Errors
-    /// [`AllocError::Addresses`] for 0 bytes, an alignment that is no power of two, or where no addresses are left;
-    /// [`AllocError::System`]; [`AllocError::OutOfMemory`].
+    /// - [`AllocError::Addresses`]: 0 bytes, an alignment that is no power of two, or no addresses are left.
+    /// - [`AllocError::System`]; [`AllocError::OutOfMemory`].
     ///
     /// # Cost
-    /// Linear in the module's runs of pages, a system call if new ones are needed.
+    /// Linear in the module's runs of pages; a system call if new ones are needed.
     pub fn alloc(
         &mut self,
         contents: Contents,
@@ -171,18 +174,18 @@ impl CodeModule {
         };
         let run = &mut self.runs[number];
         run.used = start + len_bytes - run.range.start;
-        // SAFETY: the reservation has the run.
+        // SAFETY: the run lies in the reservation.
         Ok(unsafe { self.space.memory.base().add(start) })
     }
 
-    /// Makes the module's code executable and its constants readable; neither can be written any more. What is taken
-    /// afterwards is sealed by the next call. On machines other than x86-64 who wrote code clears the instruction cache.
+    /// Makes the module's code executable and its constants read-only. Memory allocated afterwards is sealed by the
+    /// next call. On machines other than x86-64, the writer of the code must clear the instruction cache.
     ///
     /// # Errors
-    /// The system refused: some parts may be sealed. To seal again does no harm.
+    /// The system refused: some parts may be sealed. Sealing again does no harm.
     ///
     /// # Cost
-    /// A system call for each run of pages that was not sealed, of which neighbours are one.
+    /// A system call for each run of pages that was not sealed; neighbours count as one.
     ///
     /// # Safety
     /// Nobody writes to code or constants any more.
@@ -199,7 +202,7 @@ impl CodeModule {
             let (runs, behind) = left.split_at_mut(count);
             left = behind;
             let range = runs[0].range.start..runs[count - 1].range.end;
-            // SAFETY: nobody writes to them, as the caller says.
+            // SAFETY: nobody writes to them, as the caller guarantees.
             match contents {
                 Contents::Code if !is_sealed => unsafe { self.space.memory.make_executable(range) }?,
                 Contents::Constants if !is_sealed => unsafe { self.space.memory.make_read_only(range) }?,

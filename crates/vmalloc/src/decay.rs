@@ -1,4 +1,4 @@
-//! The thread that gives idle memory back: what was free throughout a window was needed by nobody.
+//! The thread that decommits idle memory: memory that was free throughout a window.
 //!
 //! ```text
 //!   free   |  *                    *                 least in the window: idle, given back at its end
@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Looks in a window.
+/// Samples per window.
 const LOOKS: u32 = 8;
 
 /// Runs until it is dropped.
@@ -22,7 +22,7 @@ const LOOKS: u32 = 8;
 pub(crate) struct Decay {
     stop: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
-    /// Of the process whose thread it is: a child of `fork` has none.
+    /// The process that the thread belongs to: a child of `fork` has no such thread.
     generation: u64,
 }
 
@@ -42,26 +42,27 @@ impl Decay {
 impl Drop for Decay {
     fn drop(&mut self) {
         if fork::generation() != self.generation {
-            // There is nobody to wait for, nor to unlock what the thread may have locked.
+            // In a child there is no thread to join, and nobody unlocks a lock that the thread held.
             std::mem::forget(self.thread.take());
             return;
         }
         *lock(&self.stop.0) = true;
         self.stop.1.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was an invariant that it named.
+            // If the thread panicked, it named a broken invariant.
             let _ = thread.join();
         }
     }
 }
 
-/// A thread waits here without a section: forks do not wait for it, and a child has no use for the lock.
+/// Takes the lock without a section, as the thread waits here: forks do not wait for it, and a child does not use the
+/// lock.
 fn lock(stop: &Mutex<bool>) -> MutexGuard<'_, bool> {
     stop.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run(residency: &Residency, (stop, stopped): &(Mutex<bool>, Condvar), pause: Duration) {
-    // Nothing was idle before the first window has passed.
+    // Nothing counts as idle before the first window has passed.
     let mut looks = [0; LOOKS as usize];
     for number in (0..LOOKS as usize).cycle() {
         let guard = lock(stop);
@@ -72,7 +73,7 @@ fn run(residency: &Residency, (stop, stopped): &(Mutex<bool>, Condvar), pause: D
         looks[number] = residency.resident.bytes();
         let idle = looks.iter().copied().min().unwrap_or(0);
         if idle > 0 {
-            // What is refused is counted, and tried again when it has been idle for another window.
+            // A refused decommit is counted, and tried again after the memory was idle for another window.
             let _ = residency.release(idle);
             looks.iter_mut().for_each(|look| *look -= idle);
         }

@@ -1,32 +1,32 @@
-//! Why a request was refused: one enum for each question.
+//! The errors of the crate: one enum per group of operations.
 
 use freehold_kva as kva;
 use freehold_sys::SysError;
 use freehold_units::{Bytes, error_messages};
 
-/// Why there is no [`VirtualMemory`](crate::VirtualMemory).
+/// The reason why there is no [`VirtualMemory`](crate::VirtualMemory).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// Less than 16 MiB of addresses, or more than 2^46 bytes.
     Reserve {
-        /// The bytes asked for.
+        /// The requested bytes.
         reserve_bytes: usize,
     },
-    /// A limit refused addresses, or to make them usable.
+    /// A limit does not allow the addresses, or making them usable.
     NoAddresses {
         /// The bytes of addresses.
         reserve_bytes: usize,
-        /// Why.
+        /// The call that failed.
         error: SysError,
     },
-    /// The system refused addresses, or what makes them usable, for another reason.
+    /// The system refused the addresses, or making them usable, for another reason.
     System(SysError),
     /// The addresses cannot be laid out.
     Layout(kva::LayoutError),
-    /// There is no thread to give idle memory back.
+    /// No thread could be started to decommit idle memory.
     Thread,
-    /// No memory for the library's own lists.
+    /// There is no memory for the library's own lists.
     OutOfMemory,
 }
 
@@ -58,7 +58,7 @@ impl From<kva::LayoutError> for BuildError {
     }
 }
 
-/// Why no memory was handed out. Nothing was changed, but that idle memory may have been given back.
+/// The reason why no memory was handed out. Nothing has changed, except that idle memory may have been decommitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocError {
@@ -66,21 +66,21 @@ pub enum AllocError {
     Addresses(kva::AllocError),
     /// All slots of the pool are held.
     AllHeld {
-        /// How many there are.
+        /// The number of slots.
         count: u64,
         /// Bytes of each.
         slot_bytes: u64,
     },
-    /// Elements of a vector have a larger alignment than the reservation.
+    /// The elements of a vector have a larger alignment than the reservation.
     Alignment {
-        /// That of the elements.
+        /// The alignment of the elements.
         align_bytes: u64,
-        /// The largest that there is.
+        /// The largest possible alignment.
         most_bytes: u64,
     },
     /// The system refused to make the memory usable.
     System(SysError),
-    /// No memory for the library's own lists.
+    /// There is no memory for the library's own lists.
     OutOfMemory,
 }
 
@@ -107,29 +107,29 @@ impl From<kva::AllocError> for AllocError {
     }
 }
 
-/// Why there is no pool of slots or stacks.
+/// The reason why there is no pool of slots or stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PoolError {
     /// Slots of 0 bytes, or a pool of 0 slots.
     Empty,
-    /// A slot with its guard, or the pool, is larger than the reservation has room for.
+    /// A slot with its guard, or the pool, is too large for the reservation.
     TooLarge {
-        /// Bytes of addresses of a slot, guard included, if they can be said.
+        /// Bytes of addresses of a slot, with its guard. `None` if they overflow.
         slot_bytes: Option<u64>,
     },
-    /// An alignment that is no power of two, or larger than a slot.
+    /// The alignment is no power of two, or larger than a slot.
     Alignment {
-        /// The alignment asked for.
+        /// The requested alignment.
         align_bytes: u64,
         /// Bytes of a slot.
         slot_bytes: u64,
     },
     /// The addresses are taken.
     Addresses(kva::AllocError),
-    /// The system refused addresses, or what makes them usable.
+    /// The system refused the addresses, or making them usable.
     System(SysError),
-    /// No memory for the library's own lists.
+    /// There is no memory for the library's own lists.
     OutOfMemory,
 }
 

@@ -1,4 +1,5 @@
-//! Other crates' traits, each behind a feature of the crate's name: `corosensei` (stacks) and `allocator-api2` (an allocator).
+//! Other crates' traits, each behind a feature of the crate's name: `corosensei` (stacks) and `allocator-api2` (an
+//! allocator).
 
 #[cfg(feature = "allocator-api2")]
 mod allocator {
@@ -10,17 +11,17 @@ mod allocator {
     use std::alloc::Layout;
     use std::ptr::NonNull;
 
-    /// Each allocation is a block, whole pages: for large tables and buffers. References to it are allocators, too: collections that
-    /// outlive a scope have one to a `static`.
+    /// Each allocation is a block, in whole pages: meant for large tables and buffers. References to it are allocators,
+    /// too. Collections that outlive a scope hold one to a `static`.
     ///
     /// # Errors
-    /// As [`VirtualMemory::alloc`], without the reason.
+    /// As [`VirtualMemory::alloc`], but without the cause.
     ///
     /// # Cost
-    /// As [`VirtualMemory::alloc`]; aligned to more than a page as [`VirtualMemory::alloc_request`]. To grow within the block's place
-    /// copies nothing.
+    /// As [`VirtualMemory::alloc`]; with an alignment above a page, as [`VirtualMemory::alloc_request`]. Growing within
+    /// the block's slot copies nothing.
     // SAFETY:
-    // - A block's pages are its holder's until it is dropped, which `deallocate` does, wherever the `VirtualMemory` is moved.
+    // - A block's pages belong to its holder until `deallocate` drops it, even if the `VirtualMemory` is moved.
     // - It has no clones. References share it.
     unsafe impl Allocator for VirtualMemory {
         fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
@@ -33,7 +34,7 @@ mod allocator {
 
         unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
             if layout.size() > 0 {
-                // SAFETY: as the caller says, it is an allocation of this allocator.
+                // SAFETY: it is an allocation of this allocator, as the caller guarantees.
                 drop(unsafe { block_at(self, start) });
             }
         }
@@ -45,18 +46,20 @@ mod allocator {
             new: Layout,
         ) -> Result<NonNull<[u8]>, AllocError> {
             if old.size() > 0 && start.addr().get().is_multiple_of(new.align()) {
-                // SAFETY: as the caller says, it is an allocation of this allocator.
+                // SAFETY: it is an allocation of this allocator, as the caller guarantees.
                 let block = unsafe { block_at(self, start) };
-                // All of its place is the allocation's already.
+                // The allocation already has the whole slot.
                 let bytes = block.into_raw();
                 if bytes.len() >= new.size() {
                     return Ok(bytes);
                 }
             }
             let bytes = self.allocate(new)?;
-            // SAFETY: the old allocation has `old.size()` bytes, the new one more, and they are different.
+            // SAFETY:
+            // - The old allocation has `old.size()` bytes, and the new one more.
+            // - They are different.
             unsafe { bytes.cast::<u8>().copy_from_nonoverlapping(start, old.size()) };
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.deallocate(start, old) };
             Ok(bytes)
         }
@@ -76,14 +79,15 @@ mod allocator {
         Ok(block.map_err(|_| AllocError)?.into_raw())
     }
 
-    /// The block of an allocation, all of its place.
+    /// The block of an allocation, with its whole slot.
     ///
     /// # Safety
-    /// `start` is the start of a block of `vm` that was taken apart, and nobody else makes one of it.
+    /// - `start` is the start of a block of `vm` that was turned into raw bytes.
+    /// - Nobody else makes a block of it.
     unsafe fn block_at(vm: &VirtualMemory, start: NonNull<u8>) -> Block<'_> {
         let place = vm.locate(start.addr().get() as u64).expect("V1: what is held is found");
         let bytes = NonNull::slice_from_raw_parts(start, place.size_saturating() as usize);
-        // SAFETY: as the caller says; a block may grow to the end of its place.
+        // SAFETY: guaranteed by the caller; a block may grow to the end of its slot.
         unsafe { Block::from_raw(vm, bytes) }
     }
 }
@@ -96,15 +100,17 @@ mod coroutines {
 
     macro_rules! stack {
         ($($name:ty)*) => {$(
-            // SAFETY: the memory between is the stack's alone as long as the value lives; its ends are multiples of a page, and
-            // its lowest pages are a guard.
+            // SAFETY:
+            // - Only the stack uses the memory between its ends while the value lives.
+            // - The ends are multiples of a page.
+            // - The lowest pages are a guard.
             unsafe impl Coroutines for $name {
                 #[inline]
                 fn base(&self) -> StackPointer {
                     Stack::base(self).addr()
                 }
 
-                /// The guard counts, as corosensei's own stacks have it.
+                /// Includes the guard, as in corosensei's own stacks.
                 #[inline]
                 fn limit(&self) -> StackPointer {
                     self.guard().addr()

@@ -1,17 +1,17 @@
-//! Memory over reserved addresses: blocks, slots and stacks that are zero, guarded and resident, and whose memory shrinks when
-//! idle; by the million, in tens of mappings.
+//! Memory over reserved addresses: blocks, slots and stacks that are zero, guarded and resident. Millions of them take
+//! tens of mappings, and their memory shrinks when idle.
 //!
-//! To unmap memory is cheap; to fault it in again is not. So what is freed stays resident, up to a threshold and for a while, and is
-//! handed out again by any thread at the price of two atomic operations. All of it lies in one reservation, so that pages are given
-//! back and guards are made without a mapping for each.
+//! Unmapping memory is cheap; faulting it in again is not. So freed memory stays resident, up to a threshold and for a
+//! while. Any thread can get it again for two atomic operations. All of it lies in one reservation, so decommitting
+//! pages and making guards needs no mapping for each.
 //!
-//! | For | |
+//! | For | Use |
 //! |---|---|
 //! | blocks of any size: buffers, arenas | [`VirtualMemory::alloc`] |
 //! | many of one size, each guarded and zero: requests, sandboxes; or not zero: a page cache | [`VirtualMemory::slots`] |
 //! | stacks of coroutines | [`StackPool`] |
 //! | an array that grows and never moves | [`VmVec`] |
-//! | code of a compiler, within reach of what it calls | [`code`], [`near`] |
+//! | code of a compiler, within reach of the functions that it calls | [`code`], [`near`] |
 //!
 //! ```
 //! use freehold_vmalloc::{RetainPolicy, VirtualMemory, Zero};
@@ -32,15 +32,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Handles borrow the [`VirtualMemory`]; a program that passes them around has it in a `static`, or uses the owned ones.
+//! Handles borrow the [`VirtualMemory`]. A program that passes them around keeps it in a `static`, or uses the owned
+//! handles.
 //!
-//! Features: with `allocator-api2` a [`VirtualMemory`] is an allocator, for `hashbrown` and other collections that take one; with
-//! `corosensei` a [`Stack`] is one of its stacks.
+//! Features: with `allocator-api2`, a [`VirtualMemory`] is an allocator for `hashbrown` and other collections that take
+//! one. With `corosensei`, a [`Stack`] is one of its stacks.
 //!
 //! # Forks
-//! A child has its own copy of everything, zero where it was zero, and guards where they were. It may use all of it, whatever other
-//! threads were doing at the time of the fork; a block that one of them had in hand leaks in the child. The thread of
-//! [`RetainPolicy::decay`] is the parent's: in the child idle memory stays until it is released.
+//! A child has its own copy of everything: zero where it was zero, with the same guards. It may use all of it, whatever
+//! other threads were doing at the time of the fork. A block that one of them was handing out or freeing leaks in the
+//! child. The thread of [`RetainPolicy::decay`] exists only in the parent: in the child, idle memory stays until it is
+//! released.
 //!
 //! Source: the lazily freed areas of the talk on vmalloc (2019), and what its batched purges showed.
 

@@ -1,6 +1,7 @@
-//! The locks of the crate, in sections that no `fork` falls into: a child finds none of them held by a thread that it lacks.
+//! The locks of the crate, taken in sections that exclude `fork`: in a child, no lock is held by a thread that the
+//! child lacks.
 //!
-//! What was under a panic is whole: only broken invariants panic.
+//! Poisoning is ignored: only a broken invariant panics under a lock.
 
 use freehold_sys::fork::{self, Held};
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -1,4 +1,4 @@
-//! `VirtualMemory`: one reservation, and what users ask it for.
+//! `VirtualMemory`: one reservation, and the requests of its users.
 //!
 //! ```text
 //!   user layers     block   slots   stack   vec          stats: counts at the borders of layers
@@ -8,7 +8,7 @@
 //!   mapping         the reservation, and every call on its pages
 //! ```
 //!
-//! Each layer owns the one below. A request goes down until a layer can serve it; what is freed goes down likewise.
+//! Each layer owns the one below. A request goes down until a layer can serve it; a free goes down likewise.
 
 use crate::block::Block;
 use crate::builder::{Builder, MAX_RESERVE, MIN_RESERVE};
@@ -21,11 +21,11 @@ use freehold_units::Span;
 use std::fmt;
 use std::sync::Arc;
 
-/// Memory over reserved addresses, for many threads. See the [crate](crate). If it is forgotten (`mem::forget`), it leaks the
+/// Memory over reserved addresses, for many threads. See the [crate](crate). Forgetting it (`mem::forget`) leaks the
 /// reservation, and the thread of [`RetainPolicy::decay`](crate::RetainPolicy::decay).
 pub struct VirtualMemory {
     pub(crate) shared: Arc<Scrub>,
-    /// The thread that gives idle memory back.
+    /// The thread that decommits idle memory.
     decay: Option<Decay>,
 }
 
@@ -33,14 +33,15 @@ impl Builder {
     /// Reserves the addresses.
     ///
     /// # Errors
-    /// [`BuildError::Reserve`] for less than 16 MiB or more than 2^46 bytes; [`BuildError::NoAddresses`] under a limit, as
-    /// `RLIMIT_AS`; [`BuildError::System`] where the system refuses for another reason; [`BuildError::Thread`],
-    /// [`BuildError::OutOfMemory`].
+    /// - [`BuildError::Reserve`]: less than 16 MiB or more than 2^46 bytes.
+    /// - [`BuildError::NoAddresses`]: a limit is too low, such as `RLIMIT_AS`.
+    /// - [`BuildError::System`]: the system refuses for another reason.
+    /// - [`BuildError::Thread`], [`BuildError::OutOfMemory`].
     ///
     /// # Cost
     /// A few system calls, a thread if idle memory decays, and 24 bytes for each 256 MiB of addresses.
     pub fn build(mut self) -> Result<VirtualMemory, BuildError> {
-        /// Of what limits leave, one part in so many is reserved by default.
+        /// By default, one part in `SHARE` of what limits leave is reserved.
         const SHARE: u64 = 4;
         let left = if self.may_shrink { machine::reservable_bytes() } else { None };
         while left.is_some_and(|left| self.reserve_bytes as u64 > left / SHARE)
@@ -64,7 +65,7 @@ impl Builder {
 }
 
 impl VirtualMemory {
-    /// Describes one: how much to reserve, what to keep. Cost: constant.
+    /// A builder for a virtual memory: how much to reserve, how much to keep. Cost: constant.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -79,22 +80,26 @@ impl VirtualMemory {
         Ok(Self { shared, decay })
     }
 
-    /// Hands out `len_bytes`, rounded up to whole pages. Dropped, the block is free again.
+    /// Allocates `len_bytes`, rounded up to whole pages. Dropping the block frees it.
     ///
     /// # Errors
-    /// [`AllocError::Addresses`] for 0 bytes, or where no addresses are left; [`AllocError::System`] if memory cannot be
-    /// committed, as under [`Commit::Strict`](crate::Commit::Strict), or if none could be given back to win addresses.
+    /// - [`AllocError::Addresses`]: 0 bytes, or no addresses are left.
+    /// - [`AllocError::System`]: memory cannot be committed, as under [`Commit::Strict`](crate::Commit::Strict), or
+    ///   none could be decommitted to free addresses.
     ///
-    /// # What is refused
-    /// A length is refused for want of addresses only if no free run of them is as long, after all that is free was given back and
-    /// its addresses joined. A held block of up to 256 pages keeps its slab, at most 512 pages, from longer ones; every other
-    /// block, pool and vector keeps what it has, in whole 16 pages. So beside `k` of these a block of a `k + 1`th of what is free is never
-    /// refused. Blocks lie as low as they can, pools and vectors as high.
+    /// # Fragmentation
+    /// A length is refused for lack of addresses only if no free run is as long, after all free memory was decommitted
+    /// and its addresses merged. A held block of up to 256 pages keeps its slab, at most 512 pages, from longer blocks.
+    /// Every other block, pool and vector keeps its own addresses, in multiples of 16 pages.
+    ///
+    /// So beside `k` of these, a block of up to a `k + 1`th of the free addresses is never refused. Blocks lie as low
+    /// as they can, pools and vectors as high.
     ///
     /// # Cost
-    /// Resident, two atomic exchanges and two additions with its drop, and what it takes to clear it. Decommitted, page faults
-    /// where it is touched. Up to 256 pages are one of 28 sizes, four for each doubling. Longer blocks take a lock and O(log n), and
-    /// keep their pages for blocks of like lengths. A refusal looks at every slab, and gives all free memory back first.
+    /// If resident: two atomic exchanges and two additions including the drop, and clearing it if asked. If
+    /// decommitted: page faults where it is touched. Up to 256 pages are rounded up to one of 28 sizes, four for each
+    /// doubling. Longer blocks take a lock and O(log n), and keep their pages for blocks of similar lengths. A refusal
+    /// scans every slab, and decommits all free memory first.
     #[inline]
     pub fn alloc(&self, len_bytes: usize, zero: Zero) -> Result<Block<'_>, AllocError> {
         let shared = &*self.shared;
@@ -109,23 +114,24 @@ impl VirtualMemory {
         Ok(Block::new(shared, held.pages, held.slab))
     }
 
-    /// As [`VirtualMemory::alloc`], at a multiple of `align` or within a window of addresses. A guard that the request asks
-    /// for is addresses that nobody is given; they do not fault.
+    /// As [`VirtualMemory::alloc`], at a multiple of `align` or within a window of addresses. A guard that the request
+    /// asks for is a range of addresses that nobody else gets; it does not fault.
     ///
     /// # Errors
-    /// As there, and for what the request says: see [`kva::AllocError`]. A window that has no addresses of the reservation is
-    /// [`WindowOutside`](kva::AllocError::WindowOutside).
+    /// As for [`VirtualMemory::alloc`], and those of the request: see [`kva::AllocError`]. A window without addresses
+    /// of the reservation is [`WindowOutside`](kva::AllocError::WindowOutside).
     ///
     /// # Cost
-    /// A lock and O(log n); a request that any slot of its size fulfils costs what it does in [`VirtualMemory::alloc`].
+    /// A lock and O(log n). A request that any slot of its size satisfies costs the same as [`VirtualMemory::alloc`].
     pub fn alloc_request(&self, request: &Request, zero: Zero) -> Result<Block<'_>, AllocError> {
         let held = self.shared.alloc_request(request, zero)?;
         Ok(Block::new(&self.shared, held.pages, held.slab))
     }
 
-    /// The addresses of the held block that has `address`, at its start or anywhere inside: all of its slot. No lock, no write.
+    /// The whole slot of the held block that contains `address`, at its start or inside. Takes no lock and writes
+    /// nothing.
     ///
-    /// Blocks alone; pools find their slots, [`Slots::locate`](crate::Slots::locate).
+    /// Only for blocks; pools find their slots with [`Slots::locate`](crate::Slots::locate).
     ///
     /// Cost: constant.
     #[must_use]
@@ -133,15 +139,15 @@ impl VirtualMemory {
         self.shared.zones().locate(address)
     }
 
-    /// Gives all free memory back to the system, at once, but for what another thread, that of [`RetainPolicy::decay`](crate::RetainPolicy::decay) too, is giving back
-    /// at this moment: that counts as resident until it is. What dropped pools and vectors
-    /// left is tried again. Returns how many bytes no longer count as resident.
+    /// Decommits all free memory at once, and retries what dropped pools and vectors left. Returns how many bytes no
+    /// longer count as resident. Memory that another thread is decommitting now, such as that of
+    /// [`RetainPolicy::decay`](crate::RetainPolicy::decay), counts as resident until that is done.
     ///
     /// # Errors
-    /// The system refused a call. What it was asked to take is resident as before.
+    /// The system refused a call. The memory of that call is resident as before.
     ///
     /// # Cost
-    /// A look at every slab, and a system call for each run of free resident blocks.
+    /// A scan of every slab, and a system call for each run of free resident blocks.
     pub fn release_idle(&self) -> Result<u64, SysError> {
         self.shared.residency.release(u64::MAX)
     }
@@ -149,7 +155,7 @@ impl VirtualMemory {
 
 impl Drop for VirtualMemory {
     fn drop(&mut self) {
-        // The thread ends before the mapping does.
+        // The thread must end before the mapping does.
         self.decay.take();
     }
 }

@@ -1,4 +1,4 @@
-//! Addresses near others: machine code reaches 2 GiB by its short jumps and calls.
+//! Addresses near others: short jumps and calls of machine code reach 2 GiB.
 //!
 //! ```text
 //!   /proc/self/maps ----> AddressSpace with what is taken ----> the place nearest below or above ----> reserved there,
@@ -9,29 +9,29 @@ use freehold_kva::{self as kva, AddressSpace, Placement, Request};
 use freehold_sys::{Reservation, SysError, mappings, page_bytes};
 use freehold_units::{Align, Bytes, Rejected, Span, error_messages};
 
-/// Below stacks, which grow down, the kernel keeps at least that much free.
+/// The kernel keeps at least that much free below stacks, which grow down.
 const STACK_ROOM_BYTES: u64 = 128 << 20;
-/// Below, nobody but the system may map.
+/// Only the system may map below this address.
 const LOWEST: u64 = 1 << 20;
-/// Beyond, a process has no addresses unless it asks for them: half of what x86-64 has is the kernel's.
+/// The highest address that a process gets without asking for more. On x86-64, half of the addresses are the kernel's.
 const HIGHEST: u64 = if cfg!(target_arch = "x86_64") { (1 << 47) - 1 } else { (1 << 48) - 1 };
-/// Times that another thread may take the place that was found.
+/// Attempts, in case other threads take the place that was found.
 const ATTEMPTS: u32 = 16;
 
-/// Why there is no reservation near an anchor.
+/// The reason why there is no reservation near an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NearError {
     /// 0 bytes, or more than the reach.
     Length {
-        /// The bytes asked for.
+        /// The requested bytes.
         len_bytes: u64,
     },
-    /// All places within reach are taken, or too small.
+    /// All places within reach are taken or too small.
     NoPlace {
-        /// The bytes asked for.
+        /// The requested bytes.
         len_bytes: u64,
-        /// How far from the anchor.
+        /// The maximum distance from the anchor.
         reach_bytes: u64,
     },
     /// The system refused.
@@ -53,19 +53,20 @@ impl From<SysError> for NearError {
     }
 }
 
-/// Reserves `len_bytes`, rounded up to whole pages, of which every byte is less than `reach_bytes` from `anchor`: for a compiler
-/// whose code calls into the program's. The highest free place below the anchor, or else the lowest above.
+/// Reserves `len_bytes`, rounded up to whole pages, with every byte less than `reach_bytes` from `anchor`: for a
+/// compiler whose code calls into the program's. Takes the highest free place below the anchor, or else the lowest
+/// above.
 ///
 /// # Errors
-/// [`NearError::NoPlace`] if there is none; [`NearError::System`] as `/proc/self/maps` cannot be read, or under a limit of
-/// addresses.
+/// [`NearError::NoPlace`] if there is no such place; [`NearError::System`] if `/proc/self/maps` cannot be read, or
+/// under a limit of addresses.
 ///
 /// # Cost
-/// Linear in the mappings of the process, which are read.
+/// Linear in the mappings of the process, whose list is read.
 ///
-/// What the reservation may do with code: [`Reservation::commit`] makes pages readable and writable, also those that were executable;
-/// [`Reservation::make_executable`] and [`Reservation::make_read_only`] take the right to write; [`Reservation::uncommit`] takes all access and
-/// the memory, so that the pages are one mapping with reserved neighbours again.
+/// Access to code in the reservation: [`Reservation::commit`] makes pages readable and writable, even executable ones.
+/// [`Reservation::make_executable`] and [`Reservation::make_read_only`] remove write access. [`Reservation::uncommit`]
+/// removes all access and the memory, so that the pages are one mapping with reserved neighbours again.
 ///
 /// ```
 /// # #[cfg(all(target_os = "linux", not(miri)))] {
@@ -90,7 +91,7 @@ pub fn reserve(anchor: *const (), reach_bytes: u64, len_bytes: usize) -> Result<
     for _ in 0..ATTEMPTS {
         let place = find(anchor, reach_bytes, len as u64)?.ok_or(none)?;
         match Reservation::at(place as usize, len) {
-            // Another thread was quicker.
+            // Another thread took the place first.
             Err(SysError { errno: 17, .. }) => {}
             reserved => return Ok(reserved?),
         }
@@ -98,7 +99,7 @@ pub fn reserve(anchor: *const (), reach_bytes: u64, len_bytes: usize) -> Result<
     Err(none)
 }
 
-/// A place for `len` bytes among the mappings as they are now.
+/// A place for `len` bytes among the present mappings.
 fn find(anchor: u64, reach_bytes: u64, len: u64) -> Result<Option<u64>, NearError> {
     let page = Align::new(page_bytes() as u64).expect("V1: pages are powers of two");
     let span = Span::new(LOWEST, HIGHEST).expect("V1: the ends are constants");
@@ -106,7 +107,7 @@ fn find(anchor: u64, reach_bytes: u64, len: u64) -> Result<Option<u64>, NearErro
     let (mut lacking, mut before) = (false, 0);
     mappings::each(|range, name| {
         let room = if name == "[stack]" { STACK_ROOM_BYTES } else { 0 };
-        // From the mapping before on, as what is taken is taken once.
+        // Starts at the mapping before, as each taken range must be added once.
         let taken = Span::new(range.start.saturating_sub(room).max(before), range.end - 1);
         before = range.end;
         if let Some(taken) = taken.and_then(|taken| taken.intersection(span)) {
@@ -161,7 +162,7 @@ mod tests {
         assert!(matches!(reserve(anchor, 1 << 20, 0), Err(NearError::Length { .. })));
         assert!(matches!(reserve(anchor, 1 << 20, 2 << 20), Err(NearError::Length { .. })));
         assert!(matches!(reserve(anchor, 1 << 20, usize::MAX), Err(NearError::Length { .. })));
-        // The program itself is in the way.
+        // The program itself occupies that place.
         assert!(matches!(reserve(anchor, 8192, 8192), Err(NearError::NoPlace { .. })));
         let nowhere = std::ptr::without_provenance(usize::MAX);
         assert!(matches!(reserve(nowhere, 1 << 20, 4096), Err(NearError::NoPlace { .. })));

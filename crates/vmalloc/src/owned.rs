@@ -1,6 +1,6 @@
-//! Handles that share what they are from, for programs that have no scope to borrow it in: each has an `Arc`.
+//! Handles that own an `Arc` of their origin, for programs that cannot borrow it from a scope.
 //!
-//! Cost: an atomic addition more for each handle, and one for its drop.
+//! Cost: one more atomic addition for each handle, and one for its drop.
 
 use crate::block::Block;
 use crate::error::{AllocError, PoolError};
@@ -14,19 +14,21 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A value that borrows from what an `Arc` has, which it keeps. The value is dropped first, and its lifetime is hidden: no
-/// reference to it with the longer one leaves this module.
+/// A value that borrows from an `Arc`'s content, with that `Arc`. The value is dropped first. Its lifetime is hidden:
+/// no reference with the longer lifetime leaves this module.
 struct Owned<T, O> {
     value: T,
     owner: Arc<O>,
 }
 
-/// What an `Arc` has, for as long as one of its clones lives.
+/// The content of an `Arc`, for as long as one of its clones lives.
 ///
 /// # Safety
 /// The caller keeps a clone for as long as it uses the reference.
 unsafe fn kept<O>(owner: &Arc<O>) -> &'static O {
-    // SAFETY: what an `Arc` has neither moves nor ends while a clone lives, which the caller keeps.
+    // SAFETY:
+    // - The content of an `Arc` neither moves nor ends while a clone lives.
+    // - The caller keeps a clone.
     unsafe { NonNull::from(&**owner).as_ref() }
 }
 
@@ -115,7 +117,7 @@ impl OwnedSlots {
         Ok(OwnedSlot(Owned { value, owner: Arc::clone(&self.0) }))
     }
 
-    /// The pool, to ask it for figures, or for slots that borrow it. Cost: constant.
+    /// The pool, for its statistics, or for slots that borrow it. Cost: constant.
     #[must_use]
     pub fn pool(&self) -> &Slots<'_> {
         &self.0.value
@@ -136,7 +138,7 @@ impl OwnedStacks {
         Ok(OwnedStack(Owned { value, owner: Arc::clone(&self.0) }))
     }
 
-    /// The pool, to ask it for figures, or for stacks that borrow it. Cost: constant.
+    /// The pool, for its statistics, or for stacks that borrow it. Cost: constant.
     #[must_use]
     pub fn pool(&self) -> &StackPool<'_> {
         &self.0.value
@@ -173,7 +175,7 @@ impl OwnedSlot {
         self.0.value.set_accessible(bytes)
     }
 
-    /// The pool that it is from. Cost: an atomic addition.
+    /// The pool that it came from. Cost: an atomic addition.
     #[must_use]
     pub fn slots(&self) -> OwnedSlots {
         OwnedSlots(Arc::clone(&self.0.owner))
@@ -189,7 +191,7 @@ impl Deref for OwnedStack {
 }
 
 impl OwnedBlock {
-    /// The memory that it is from. Cost: an atomic addition.
+    /// The memory that it came from. Cost: an atomic addition.
     #[must_use]
     pub fn memory(&self) -> Arc<VirtualMemory> {
         Arc::clone(&self.0.owner)

@@ -1,5 +1,4 @@
-//! Handles that are taken apart and put together again, for allocators and coroutines that keep bare pointers; blocks that
-//! grow, or give a part of their memory back.
+//! Raw handles, for allocators and coroutines that keep bare pointers; blocks that grow, or decommit a part.
 
 use crate::block::Block;
 use crate::error::AllocError;
@@ -16,7 +15,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 impl<'a> Block<'a> {
-    /// The bytes alone. They are leaked unless [`Block::from_raw`] makes a block of them again.
+    /// Turns the block into its bytes. They leak unless [`Block::from_raw`] turns them into a block again.
     ///
     /// Cost: constant.
     #[must_use]
@@ -25,29 +24,32 @@ impl<'a> Block<'a> {
         NonNull::slice_from_raw_parts(block.as_ptr(), block.len())
     }
 
-    /// The block that [`Block::into_raw`] took apart.
+    /// The block that [`Block::into_raw`] turned into bytes.
     ///
     /// # Cost
-    /// Constant: a look at the page map.
+    /// Constant: a lookup in the page map.
     ///
     /// # Safety
-    /// - `bytes` came from `into_raw` of a block of this `vm`, or starts there and is as long after [`Block::grow`].
-    /// - No other block was made of them since.
+    /// - `bytes` came from `into_raw` of a block of this `vm`, or starts there and has the length after
+    ///   [`Block::grow`].
+    /// - No other block has been made of them since.
     #[must_use]
     pub unsafe fn from_raw(vm: &'a VirtualMemory, bytes: NonNull<[u8]>) -> Self {
         let start = bytes.cast::<u8>();
         let slab = vm.shared.zones().blocks().space.slab_ref(start.addr().get() as u64);
-        // SAFETY: the bytes are a block's, and nobody else has it, as the caller says.
+        // SAFETY: the bytes are a block's, and nobody else has it, as the caller guarantees.
         Self::new(&vm.shared, unsafe { Pages::new(start, bytes.len()) }, slab)
     }
 
-    /// Makes the block longer where it is, to `len_bytes` rounded up to whole pages. What is new is zero, or holds anything.
+    /// Grows the block in place to `len_bytes`, rounded up to whole pages. The new bytes are zero with `Zero::Yes`,
+    /// otherwise anything.
     ///
     /// # Errors
-    /// [`AllocError::Addresses`] if its place has no more bytes: it is one of four sizes for each doubling. Nothing was changed.
+    /// [`AllocError::Addresses`] if its slot has no more bytes: the slot has one of four sizes for each doubling.
+    /// Nothing has changed then.
     ///
     /// # Cost
-    /// Constant, and clearing what is new.
+    /// Constant, and clearing the new bytes if asked.
     pub fn grow(&mut self, len_bytes: usize, zero: Zero) -> Result<(), AllocError> {
         let len = whole_pages(len_bytes).ok_or(kva::AllocError::SizeOverflow)?;
         let span = self.shared().zones().locate(self.address()).expect("V1: what is held is found");
@@ -57,7 +59,7 @@ impl<'a> Block<'a> {
         }
         let before = self.len();
         if len > before {
-            // SAFETY: all of its place is the block's, and committed (V5).
+            // SAFETY: the whole slot is the block's, and committed (V5).
             *self.pages_mut() = unsafe { Pages::new(self.as_ptr(), len) };
             if zero == Zero::Yes {
                 self.pages_mut().zero(before..len);
@@ -66,11 +68,11 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// Gives the memory of a part back, while the block is held: the whole pages of `bytes` are zero, and take memory when they
-    /// are written again. A range that ends behind the block ends with it.
+    /// Decommits a part while the block is held: the whole pages within `bytes` are zero, and take memory when they are
+    /// written again. A range that ends after the block is cut at its end.
     ///
     /// # Errors
-    /// The system refused. What the pages hold is unknown.
+    /// The system refused. The content of the pages is unknown.
     ///
     /// # Cost
     /// A system call.
@@ -81,10 +83,10 @@ impl<'a> Block<'a> {
 }
 
 impl Slot<'_> {
-    /// As [`Block::release`], of a slot.
+    /// As [`Block::release`], for a slot.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Block::release`].
     ///
     /// # Cost
     /// A system call.
@@ -104,19 +106,19 @@ fn release(shared: &Scrub, pages: &mut Pages, bytes: Range<usize>) -> Result<(),
 }
 
 impl<'a> Slot<'a> {
-    /// The held slot of a pool that starts at an address.
+    /// The held slot of a pool that starts at `start`.
     ///
     /// # Safety
     /// The slot was forgotten, and nobody else has it.
     unsafe fn from_start(pool: &'a Slots<'a>, start: NonNull<u8>) -> Self {
         let position = pool.position_of(start.addr().get() as u64).expect("V1: a slot is in its pool");
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         Self::from_parts(pool, unsafe { Pages::new(start, pool.slot_bytes()) }, position)
     }
 }
 
 impl<'a> Stack<'a> {
-    /// Its base alone. The stack is leaked unless [`Stack::from_raw`] makes one of it again.
+    /// Turns the stack into its base. The stack leaks unless [`Stack::from_raw`] makes one of it again.
     ///
     /// Cost: constant.
     #[must_use]
@@ -124,19 +126,19 @@ impl<'a> Stack<'a> {
         ManuallyDrop::new(self).base()
     }
 
-    /// The stack that [`Stack::into_raw`] took apart.
+    /// The stack that [`Stack::into_raw`] turned into its base.
     ///
     /// # Cost
-    /// Constant: a look at the page map.
+    /// Constant: a lookup in the page map.
     ///
     /// # Safety
     /// - `base` came from `into_raw` of a stack of this pool.
-    /// - No other stack was made of it since, and nobody runs on it when this is dropped.
+    /// - No other stack has been made of it since, and no code runs on it when this is dropped.
     #[must_use]
     pub unsafe fn from_raw(pool: &'a StackPool<'a>, base: NonNull<u8>) -> Self {
         // SAFETY: the stack lies below its base.
         let start = unsafe { base.sub(pool.slots().slot_bytes()) };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         Self::of(unsafe { Slot::from_start(pool.slots(), start) })
     }
 }

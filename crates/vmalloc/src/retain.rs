@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How much free memory stays, and for how long. Cost: constant unless a method says otherwise.
+/// How much free memory stays resident, and for how long. Cost: constant unless a method says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetainPolicy {
     pub(crate) bytes: u64,
@@ -10,7 +10,7 @@ pub struct RetainPolicy {
 }
 
 impl RetainPolicy {
-    /// Up to `bytes` of free memory stay with the process, to be handed out again without a page fault, until they are
+    /// Keeps up to `bytes` of free memory resident, to be handed out again without a page fault, until it is
     /// [released](crate::VirtualMemory::release_idle).
     ///
     /// A free block counts with all its bytes, whether or not all were touched.
@@ -19,25 +19,25 @@ impl RetainPolicy {
         Self { bytes, decay: None }
     }
 
-    /// Nothing stays.
+    /// Keeps no free memory resident.
     #[must_use]
     pub const fn nothing() -> Self {
         Self::bytes(0)
     }
 
-    /// What no request needed for `decay` goes back to the system, by a thread of its own that wakes up eight times within it.
+    /// Decommits memory that no request needed for `decay`. A thread does this and wakes up eight times within `decay`.
     /// A child of `fork` has no such thread.
     #[must_use]
     pub const fn decay(self, decay: Duration) -> Self {
         Self { decay: Some(decay), ..self }
     }
 
-    /// The window after which idle memory goes back.
+    /// The window after which idle memory is decommitted.
     pub(crate) const fn decay_window(self) -> Option<Duration> {
         self.decay
     }
 
-    /// What is given back at a time, and how far the threshold may be passed: a 16th of it, 16 MiB at most.
+    /// Bytes decommitted at a time, and by which the threshold may be passed: a 16th of it, at most 16 MiB.
     pub(crate) fn batch_bytes(self) -> u64 {
         (self.bytes / 16).min(16 << 20)
     }

@@ -1,4 +1,4 @@
-//! Stacks for coroutines, by the hundred thousand: guarded without a mapping for each, and resident.
+//! Stacks for coroutines, by the hundred thousand: resident, and guarded without a mapping for each.
 //!
 //! ```text
 //!   start                  limit                                  base
@@ -28,7 +28,7 @@ pub struct StackPool<'a> {
     slots: Slots<'a>,
 }
 
-/// What the stacks of a pool are like. Sizes are rounded up to whole pages.
+/// The layout of a pool's stacks. Sizes are rounded up to whole pages.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct StackLayout {
@@ -36,40 +36,43 @@ pub struct StackLayout {
 }
 
 impl StackLayout {
-    /// Stacks of which `usable_bytes` can be used, with a guard of one page below each.
+    /// Stacks with `usable_bytes` usable bytes, and a guard of one page below each.
     ///
     /// Cost: constant.
     pub fn new(usable_bytes: usize) -> Self {
         Self { slots: SlotLayout::stacks(usable_bytes) }
     }
 
-    /// How many stacks there are, rounded up to a multiple of 32; an eighth of the reservation if this is not called. Cost: constant.
+    /// The number of stacks, rounded up to a multiple of 32. The default fills an eighth of the reservation. Cost:
+    /// constant.
     pub fn count(self, count: u64) -> Self {
         Self { slots: self.slots.count(count) }
     }
 
-    /// Bytes below each stack that fault, one page if this is not called. Cost: constant.
+    /// Bytes below each stack that fault. The default is one page. Cost: constant.
     pub fn guard(self, guard_bytes: usize) -> Self {
         Self { slots: self.slots.guard(guard_bytes) }
     }
 
-    /// How many of the highest bytes of a free stack may keep their pages, all if this is not called. What once was deeper goes
-    /// back to the system, 64 dropped stacks at a time, which a page scan tells. Cost: constant; with it a drop takes a lock.
+    /// The number of highest bytes of a free stack that may stay resident. The default is all. Deeper pages that were
+    /// touched are decommitted, 64 dropped stacks at a time, with a page scan. Cost: constant; with it a drop takes a
+    /// lock.
     pub fn keep_resident(self, keep_resident_bytes: usize) -> Self {
         Self { slots: self.slots.keep_resident(keep_resident_bytes) }
     }
 
-    /// Stacks that are zero when they are handed out, as slots are. Cost: constant.
+    /// Makes stacks zero when they are handed out, as slots are. Cost: constant.
     pub fn zeroed(self) -> Self {
         Self { slots: self.slots.zero(Zero::Yes) }
     }
 }
 
 impl<'a> StackPool<'a> {
-    /// A pool of as many stacks of `size_bytes` as fit into an eighth of the reservation. The lowest page of each is its guard.
+    /// A pool of as many stacks of `size_bytes` as fit into an eighth of the reservation. The lowest page of each is
+    /// its guard.
     ///
     /// # Errors
-    /// See [`VirtualMemory::slots`]. A stack of one page has nothing but its guard, and is [`PoolError::Empty`].
+    /// See [`VirtualMemory::slots`]. A stack of one page would consist of its guard, and is [`PoolError::Empty`].
     ///
     /// # Cost
     /// As [`VirtualMemory::slots`].
@@ -80,32 +83,32 @@ impl<'a> StackPool<'a> {
     /// As [`StackPool::new`], with `count` stacks, rounded up to a multiple of 32.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`StackPool::new`].
     ///
     /// # Cost
-    /// As there.
+    /// As for [`StackPool::new`].
     pub fn with_count(vm: &'a VirtualMemory, size_bytes: usize, count: u64) -> Result<Self, PoolError> {
         Self::with_layout(vm, &StackLayout::new(size_bytes.saturating_sub(page_bytes())).count(count))
     }
 
-    /// A pool of stacks that are as the layout says.
+    /// A pool of stacks with a layout.
     ///
     /// # Errors
     /// See [`VirtualMemory::slots`].
     ///
     /// # Cost
-    /// As there.
+    /// As [`VirtualMemory::slots`].
     pub fn with_layout(vm: &'a VirtualMemory, layout: &StackLayout) -> Result<Self, PoolError> {
         Ok(Self { slots: vm.slots(&layout.slots)? })
     }
 
-    /// Hands out a stack. It holds what its last user left. Dropped, it goes back to the pool.
+    /// Hands out a stack, with what its last user left in it. Dropping the stack returns it to the pool.
     ///
     /// # Errors
     /// See [`Slots::get`].
     ///
     /// # Cost
-    /// Resident, two atomic exchanges and two additions with its drop.
+    /// If resident, two atomic exchanges and two additions including the drop.
     #[inline]
     pub fn get(&self) -> Result<Stack<'_>, AllocError> {
         Ok(Stack { slot: self.slots.get()? })
@@ -115,7 +118,7 @@ impl<'a> StackPool<'a> {
         &self.slots
     }
 
-    /// How many stacks there are, held or not.
+    /// The number of stacks, held or not.
     ///
     /// Cost: constant.
     #[must_use]
@@ -123,7 +126,7 @@ impl<'a> StackPool<'a> {
         self.slots.count()
     }
 
-    /// The number of the held stack that has `address`, its guard included: whose a fault was.
+    /// The number of the held stack that contains `address`, including its guard. Identifies the stack of a fault.
     ///
     /// Cost: constant.
     #[must_use]
@@ -138,8 +141,8 @@ impl fmt::Debug for StackPool<'_> {
     }
 }
 
-/// A stack that somebody holds, from [`StackPool::get`]. Who runs on it keeps it until it is left. A forgotten stack
-/// (`mem::forget`) is leaked until its pool is dropped, and a forgotten pool until the [`VirtualMemory`] is.
+/// A held stack, from [`StackPool::get`]. Code that runs on it must keep it until it leaves the stack. A forgotten
+/// stack (`mem::forget`) is leaked until its pool is dropped, and a forgotten pool until the [`VirtualMemory`] is.
 pub struct Stack<'a> {
     slot: Slot<'a>,
 }
@@ -151,18 +154,18 @@ impl<'a> Stack<'a> {
 }
 
 impl Stack<'_> {
-    /// Behind its highest byte, at a multiple of a page. Stacks start here and grow down.
+    /// The address after its highest byte, a multiple of a page. Execution starts here and the stack grows down.
     ///
     /// Cost: constant.
     #[inline]
     #[must_use]
     pub fn base(&self) -> NonNull<u8> {
         let len = self.slot.len();
-        // A slot does not end where the address space does.
+        // A slot never ends at the end of the address space.
         NonNull::new(self.slot.as_ptr().as_ptr().wrapping_add(len)).expect("V1: a slot is in the mapping")
     }
 
-    /// Its lowest byte. Below is the guard.
+    /// Its lowest byte. The guard is below.
     ///
     /// Cost: constant.
     #[inline]

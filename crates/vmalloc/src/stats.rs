@@ -1,6 +1,6 @@
-//! The figures of a virtual memory, and the checking of its invariants.
+//! The statistics of a virtual memory, and the check of its invariants.
 //!
-//! Each layer counts at its border, and has a struct of figures here.
+//! Each layer counts at its border, and has its struct here.
 
 use crate::builder::Commit;
 use crate::memory::VirtualMemory;
@@ -10,7 +10,7 @@ use freehold_sys::{Guard, SysError};
 use freehold_units::{Broken, Span, check};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a virtual memory holds and did. While other threads work, figures are of slightly different times.
+/// State and counts of a virtual memory. While other threads work, the numbers are of slightly different times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -22,41 +22,41 @@ pub struct Stats {
     pub lending: LendingStats,
     /// Free memory that has pages.
     pub residency: ResidencyStats,
-    /// What was cleared.
+    /// Clearing.
     pub scrub: ScrubStats,
-    /// The zones: that of blocks, which is all addresses, and pools in the order in which they were made.
+    /// The zones: that of blocks, which has all addresses, then the pools in the order of their creation.
     pub zones: Vec<ZoneStats>,
 }
 
-/// Figures of the reservation.
+/// Statistics of the reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MappingStats {
     /// When addresses become usable.
     pub commit: Commit,
-    /// How guards are made, once one was: where each is a mapping of its own, there can be 32,000 or so.
+    /// How guards are made; `None` before the first. If each is a mapping of its own, there can be about 32,000.
     pub guards: Option<Guard>,
     /// Whether mappings have names: `CONFIG_ANON_VMA_NAME` of the kernel.
     pub named: bool,
-    /// Calls that the system refused where there was another way, as when a block is dropped.
+    /// Calls that the system refused and that had a fallback, for example when a block is dropped.
     pub refused: u64,
 }
 
-/// Figures of addresses that pools and vectors have.
+/// Statistics of the addresses of pools and vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LendingStats {
     /// Bytes of addresses that vectors have.
     pub vector_bytes: u64,
-    /// Bytes of addresses of dropped pools and vectors whose memory the system refused to take back.
+    /// Bytes of addresses of dropped pools and vectors whose decommit the system refused.
     pub pending_release_bytes: u64,
 }
 
-/// Figures of free memory.
+/// Statistics of free memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResidencyStats {
-    /// Bytes of free memory that count as resident: no more have pages. Slots that wait to be cleared are included.
+    /// Bytes of free memory that count as resident; at most these have pages. Includes slots that wait to be cleared.
     pub resident_bytes: u64,
     /// Of these, bytes of slots that wait to be cleared.
     pub dropped_bytes: u64,
@@ -64,13 +64,13 @@ pub struct ResidencyStats {
     pub quarantine_bytes: u64,
     /// Frees in the debug mode that could not be guarded.
     pub unguarded: u64,
-    /// Batches that were given back.
+    /// Batches that were decommitted.
     pub purges: u64,
-    /// Bytes that were given back, in batches or alone, as they were counted.
+    /// Bytes that were decommitted, in batches or alone, as they were counted.
     pub purged_bytes: u64,
 }
 
-/// Figures of clearing.
+/// Statistics of clearing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScrubStats {
@@ -80,29 +80,30 @@ pub struct ScrubStats {
     pub scans: u64,
 }
 
-/// What a zone holds.
+/// State of a zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ZoneStats {
-    /// Its name, which is its mapping's where the kernel has names.
+    /// Its name, which its mapping has too if the kernel supports names.
     pub name: String,
     /// Its addresses.
     pub addresses: Span,
     /// Bytes of them that are committed.
     pub committed_bytes: u64,
-    /// Whether the system was asked for huge pages for it, and takes that up: [`VirtualMemory::huge_page_bytes`] says what came of it.
+    /// Whether huge pages were requested for it and the system accepts that. [`VirtualMemory::huge_page_bytes`] tells
+    /// how many bytes have them.
     pub huge_pages: bool,
-    /// The node that its memory is asked to come from, if the system takes that up.
+    /// The NUMA node that its memory should come from, if one was requested and the system accepts that.
     pub node: Option<u32>,
-    /// What the space of its addresses says.
+    /// Statistics of the space of its addresses.
     pub space: pooled::Stats,
 }
 
 impl VirtualMemory {
-    /// The figures.
+    /// The statistics.
     ///
     /// # Cost
-    /// A look at every slab of every zone.
+    /// A scan of every slab of every zone.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let (scrub, residency, zones) = (&*self.shared, &self.shared.residency, self.shared.zones());
@@ -131,11 +132,11 @@ impl VirtualMemory {
         }
     }
 
-    /// Bytes that have memory, present or swapped, of all zones and vectors: what `/proc/self/smaps` says of the same
-    /// addresses. The system is asked now.
+    /// Bytes that have memory, present or swapped, of all zones and vectors: the same as in `/proc/self/smaps` for
+    /// these addresses. Asks the system.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not provide it.
     ///
     /// # Cost
     /// System calls, and a visit of each page table of the reservation.
@@ -147,10 +148,10 @@ impl VirtualMemory {
         bytes
     }
 
-    /// Bytes of huge pages, of all zones and vectors, as `/proc/self/smaps` says.
+    /// Bytes of huge pages, of all zones and vectors, as in `/proc/self/smaps`.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not provide it.
     ///
     /// # Cost
     /// A visit of each page table of the process.
@@ -159,8 +160,8 @@ impl VirtualMemory {
         self.shared.mapping().huge_page_bytes()
     }
 
-    /// Checks every invariant. Other threads, that of [`RetainPolicy::decay`](crate::RetainPolicy::decay) too, must leave it
-    /// alone meanwhile.
+    /// Checks every invariant. Other threads, including that of [`RetainPolicy::decay`](crate::RetainPolicy::decay),
+    /// must not use the memory meanwhile.
     ///
     /// # Errors
     /// The first invariant that fails, by its number in `INVARIANTS.md`.

@@ -1,4 +1,4 @@
-//! Finding gaps and storing there.
+//! Finds gaps and stores in them.
 
 use super::WordMap;
 use crate::entry::StoredValue;
@@ -6,7 +6,7 @@ use crate::error::AllocError;
 use crate::tree::{CheckedRequest, Direction, StorePlan};
 use freehold_units::{Align, Rejected, Span};
 
-/// What is asked for: how many indexes, at which alignment, where.
+/// A request for a gap: the number of indexes, their alignment, and the window they must lie in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     size: u64,
@@ -15,7 +15,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// So many indexes, anywhere.
+    /// A request for `size` indexes, anywhere.
     ///
     /// Cost: constant.
     #[must_use]
@@ -23,7 +23,7 @@ impl Request {
         Self { size, align: Align::ONE, window: Span::ALL }
     }
 
-    /// Starting at a multiple of `align`.
+    /// Requires a start at a multiple of `align`.
     ///
     /// Cost: constant.
     #[must_use]
@@ -31,7 +31,7 @@ impl Request {
         Self { align, ..self }
     }
 
-    /// All of them within the window.
+    /// Requires that all indexes lie within the window.
     ///
     /// Cost: constant.
     #[must_use]
@@ -41,21 +41,21 @@ impl Request {
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// The lowest place that is free and fits a request.
+    /// The lowest free place that fits a request.
     ///
-    /// Cost: O(log n) for n entries without an alignment: a walk down the tree, and one more for each end of the window that
-    /// cuts a gap. With an alignment, every gap that is long enough and misaligned is looked at, each time: O(n), worst case
-    /// and amortized. Where callers choose alignments, round sizes and places to the largest one, or use the `AddressSpace` of
-    /// `freehold-kva`, which knows the longest aligned part of gaps.
+    /// Cost: O(log n) for n entries without an alignment: a walk down the tree, and one more for each end of the window
+    /// that cuts a gap. With an alignment, every gap that is long enough but misaligned is examined, each time: O(n),
+    /// worst case and amortized. If callers choose alignments, round sizes and places to the largest one. Or use the
+    /// `AddressSpace` of `freehold-kva`, which records the longest aligned part of gaps.
     ///
     /// # Errors
-    /// Nothing is asked for, or more than the window has, or there is no such place.
+    /// `ZeroSize`; `TooLarge` if the request exceeds the window; `NoSpace` if no place fits.
     #[doc(alias = "mas_empty_area")]
     pub fn lowest_gap(&self, request: &Request) -> Result<Span, AllocError> {
         self.find_gap(request, Direction::Up)
     }
 
-    /// The highest place that is free and fits a request.
+    /// The highest free place that fits a request.
     ///
     /// Cost: as for [`lowest_gap`](Self::lowest_gap).
     ///
@@ -79,19 +79,20 @@ impl<E: StoredValue> WordMap<E> {
             .ok_or(AllocError::NoSpace)
     }
 
-    /// Stores a value in the lowest place that is free and fits; returns its indexes.
+    /// Stores a value in the lowest free place that fits; returns its range.
     ///
     /// Cost: that of [`lowest_gap`](Self::lowest_gap) and of [`store`](Self::store).
     ///
     /// # Errors
-    /// As for [`lowest_gap`](Self::lowest_gap), or there is no memory for another node; the value comes back.
+    /// As for [`lowest_gap`](Self::lowest_gap), or `OutOfMemory` if there is no memory for another node. The error
+    /// returns the value.
     #[doc(alias = "mtree_alloc_range")]
     pub fn alloc_lowest(&mut self, request: &Request, value: E) -> Result<Span, Rejected<E, AllocError>> {
         let found = self.lowest_gap(request);
         self.alloc_at(found, value)
     }
 
-    /// Stores a value in the highest place that is free and fits; returns its indexes.
+    /// Stores a value in the highest free place that fits; returns its range.
     ///
     /// Cost: that of [`lowest_gap`](Self::lowest_gap) and of [`store`](Self::store).
     ///
@@ -118,14 +119,14 @@ impl<E: StoredValue> WordMap<E> {
         self.store_at(&mut plan, value).map(|()| span)
     }
 
-    /// Stores a value at the lowest free index from `*next` on, or, if there is none in the window, from the window's
-    /// start. `*next` is behind it then; at the last index of all, 0. Returns the index, and whether the search began
-    /// anew.
+    /// Stores a value at the lowest free index from `*next` on. If there is none in the window, searches again from the
+    /// window's start. `*next` is the following index afterwards, or 0 after `u64::MAX`. Returns the index, and whether
+    /// the search started again.
     ///
     /// Cost: that of two searches without alignment and of [`store`](Self::store): O(log n) for n entries.
     ///
     /// # Errors
-    /// As for [`alloc_lowest`](Self::alloc_lowest); `*next` stays.
+    /// As for [`alloc_lowest`](Self::alloc_lowest); `*next` is unchanged then.
     #[doc(alias = "mtree_alloc_cyclic")]
     pub fn alloc_cyclic(
         &mut self,

@@ -1,4 +1,4 @@
-//! Maps are equal if they have equal entries; how the tree below is shaped does not matter.
+//! Maps are equal if they have equal entries, whatever the shape of their trees.
 
 use super::WordMap;
 use crate::entry::StoredValue;

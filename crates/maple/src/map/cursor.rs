@@ -1,4 +1,4 @@
-//! A place in a map that goes from slot to slot.
+//! A position in a map that moves from slot to slot.
 //!
 //! ```text
 //!   0                                                              u64::MAX
@@ -6,8 +6,8 @@
 //!              ^ a cursor is on one of them, always
 //! ```
 //!
-//! Entries and gaps together are all indexes there are, so a cursor never is before the first, behind the last or between
-//! two. At either end it stays where it is, and says so.
+//! Entries and gaps together cover all indexes. So a cursor is never before the first slot, after the last or between
+//! two. At either end it stays where it is, and returns that it did.
 
 use super::WordMap;
 use crate::OutOfMemory;
@@ -16,7 +16,7 @@ use crate::error::InsertError;
 use crate::tree::{Direction, SlotPos};
 use freehold_units::{Rejected, Span};
 
-/// A cursor over a map that is only read.
+/// A cursor over a shared map.
 ///
 /// ```
 /// # use freehold_maple::WordMap;
@@ -37,7 +37,7 @@ pub struct Cursor<'a, E: StoredValue> {
     place: SlotPos,
 }
 
-/// A cursor over a map that it can change.
+/// A cursor that can change its map.
 ///
 /// ```
 /// # use freehold_maple::WordMap;
@@ -55,12 +55,12 @@ pub struct Cursor<'a, E: StoredValue> {
 #[doc(alias = "ma_state")]
 pub struct CursorMut<'a, E: StoredValue> {
     map: &'a mut WordMap<E>,
-    /// Found anew after each change.
+    /// Searched again after each change.
     place: SlotPos,
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// A cursor on the entry or the gap that an index is in.
+    /// A cursor on the entry or the gap that contains an index.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "MA_STATE")]
@@ -69,7 +69,7 @@ impl<E: StoredValue> WordMap<E> {
         Cursor { map: self, place: self.tree.pos_of(index) }
     }
 
-    /// A cursor that can change the map, on the entry or the gap that an index is in.
+    /// A cursor that can change the map, on the entry or the gap that contains an index.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "MA_STATE")]
@@ -86,10 +86,10 @@ impl<E: StoredValue> Clone for Cursor<'_, E> {
     }
 }
 
-/// What both kinds of cursor do; the lifetime is that of the values they give out.
+/// The methods of both kinds of cursor. The lifetime is that of the returned values.
 macro_rules! moves {
     ($life:lifetime) => {
-        /// The indexes of the entry or the gap that it is on, whole.
+        /// The whole range of the entry or the gap at the cursor.
         ///
         /// Cost: constant.
         #[must_use]
@@ -97,7 +97,7 @@ macro_rules! moves {
             self.place.slot.span
         }
 
-        /// The value of the entry that it is on; none on a gap.
+        /// The value of the entry at the cursor; `None` on a gap.
         ///
         /// Cost: constant.
         #[must_use]
@@ -105,7 +105,7 @@ macro_rules! moves {
             self.place.slot.entry.map(|word| self.map.borrow(word))
         }
 
-        /// Both.
+        /// The range and the value.
         ///
         /// Cost: constant.
         #[must_use]
@@ -113,7 +113,7 @@ macro_rules! moves {
             (self.span(), self.value())
         }
 
-        /// Goes to the entry or the gap that an index is in.
+        /// Moves to the entry or the gap that contains an index.
         ///
         /// Cost: O(log n) for n entries, worst case and amortized.
         #[doc(alias = "mas_walk")]
@@ -121,7 +121,7 @@ macro_rules! moves {
             self.place = self.map.tree.pos_of(index);
         }
 
-        /// Goes to the next entry or gap. False if there is none; it stays then.
+        /// Moves to the next entry or gap. Returns `false`, and stays, if there is none.
         ///
         /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[doc(alias = "mas_next_range")]
@@ -129,7 +129,7 @@ macro_rules! moves {
             self.map.tree.step(&mut self.place, Direction::Up)
         }
 
-        /// Goes to the entry or gap before. False if there is none; it stays then.
+        /// Moves to the previous entry or gap. Returns `false`, and stays, if there is none.
         ///
         /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[doc(alias = "mas_prev_range")]
@@ -137,7 +137,7 @@ macro_rules! moves {
             self.map.tree.step(&mut self.place, Direction::Down)
         }
 
-        /// Goes to the next entry, past a gap if there is one. None if there is no entry; it stays then.
+        /// Moves to the next entry, past a gap if there is one. Returns `None`, and stays, if there is no entry.
         ///
         /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[doc(alias = "mas_next")]
@@ -145,7 +145,7 @@ macro_rules! moves {
             self.map.tree.step_to_entry(&mut self.place, Direction::Up).then(|| self.on_entry())
         }
 
-        /// Goes to the entry before, past a gap if there is one. None if there is no entry; it stays then.
+        /// Moves to the previous entry, past a gap if there is one. Returns `None`, and stays, if there is no entry.
         ///
         /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[doc(alias = "mas_prev")]
@@ -153,12 +153,12 @@ macro_rules! moves {
             self.map.tree.step_to_entry(&mut self.place, Direction::Down).then(|| self.on_entry())
         }
 
-        /// The entry that it is on.
+        /// The entry at the cursor.
         fn on_entry(&self) -> (Span, E::Ref<$life>) {
             (self.span(), self.value().expect("M5: a step to an entry ends on one"))
         }
 
-        /// What [`move_next`](Self::move_next) would go to.
+        /// The slot that [`move_next`](Self::move_next) would move to.
         ///
         /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[must_use]
@@ -166,7 +166,7 @@ macro_rules! moves {
             self.span().last().checked_add(1).map(|index| self.map.slot_at(index))
         }
 
-        /// What [`move_prev`](Self::move_prev) would go to.
+        /// The slot that [`move_prev`](Self::move_prev) would move to.
         ///
         /// Cost: O(1) within a leaf, O(log n) for n entries from one leaf to the next.
         #[must_use]
@@ -180,8 +180,8 @@ impl<'a, E: StoredValue> Cursor<'a, E> {
     moves!('a);
 }
 
-/// Moves a cursor at the end of a store, also where a replaced value's drop unwinds: the cursor's old place names the word of
-/// that value, and nodes that may be gone (M7).
+/// Moves a cursor at the end of a store, even if a replaced value's drop unwinds: the cursor's old place names the word
+/// of that value, and nodes that may be gone (M7).
 struct SeekAtEnd<'c, 'm, E: StoredValue> {
     cursor: &'c mut CursorMut<'m, E>,
     index: u64,
@@ -196,7 +196,7 @@ impl<E: StoredValue> Drop for SeekAtEnd<'_, '_, E> {
 impl<E: StoredValue> CursorMut<'_, E> {
     moves!('_);
 
-    /// The map that it is in.
+    /// The cursor's map.
     ///
     /// Cost: constant.
     #[must_use]
@@ -204,14 +204,14 @@ impl<E: StoredValue> CursorMut<'_, E> {
         self.map
     }
 
-    /// Stores a value over a range, whatever is there, and goes to the new entry. The range may be anywhere; where it
-    /// begins in the slot that the cursor is on, it need not be looked for.
+    /// Stores a value over a range, whatever is there, and moves to the new entry. The range may be anywhere. If it
+    /// begins in the cursor's slot, no search is needed.
     ///
     /// Cost: as for [`WordMap::store`].
     ///
     /// # Errors
-    /// There is no memory for another node; nothing has changed then, the cursor is where it was, and the value comes
-    /// back.
+    /// `OutOfMemory`: there is no memory for another node. Nothing has changed then, the cursor has not moved, and the
+    /// error returns the value.
     #[doc(alias = "mas_store_gfp")]
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
         let old = self.span();
@@ -229,20 +229,20 @@ impl<E: StoredValue> CursorMut<'_, E> {
         stored
     }
 
-    /// Stores a value over a range that is free, and goes to the new entry.
+    /// Stores a value over a free range, and moves to the new entry.
     ///
     /// Cost: as for [`WordMap::insert`].
     ///
     /// # Errors
-    /// The range overlaps an entry, or there is no memory for another node; nothing has changed then, the cursor is
-    /// where it was, and the value comes back.
+    /// The range overlaps an entry, or there is no memory for another node. Nothing has changed then, the cursor has
+    /// not moved, and the error returns the value.
     pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
         self.map.insert(span, value)?;
         self.seek(span.first());
         Ok(())
     }
 
-    /// Removes the entry that it is on, whole; it is on the gap then that the entry is part of. None on a gap. Never
+    /// Removes the whole entry at the cursor, which is then on the gap that results. Returns `None` on a gap. Never
     /// takes memory.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.

@@ -1,4 +1,4 @@
-//! The entry or the gap at an index, found once and then looked at or changed.
+//! The entry or the gap at an index, searched once and then read or changed.
 
 use super::WordMap;
 use crate::entry::{StoredValue, Word};
@@ -6,7 +6,7 @@ use crate::error::InsertError;
 use crate::tree::SlotPos;
 use freehold_units::{Rejected, Span};
 
-/// What [`WordMap::entry`] found.
+/// The result of [`WordMap::entry`].
 pub enum Entry<'a, E: StoredValue> {
     /// The index is in an entry.
     Occupied(OccupiedEntry<'a, E>),
@@ -28,7 +28,7 @@ pub struct VacantEntry<'a, E: StoredValue> {
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// The entry or the gap that an index is in, to be changed there.
+    /// The entry or the gap that contains an index, for a change in place.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     ///
@@ -57,7 +57,7 @@ impl<E: StoredValue> WordMap<E> {
 }
 
 impl<E: StoredValue> OccupiedEntry<'_, E> {
-    /// Its indexes.
+    /// Its range.
     ///
     /// Cost: constant.
     #[must_use]
@@ -73,11 +73,11 @@ impl<E: StoredValue> OccupiedEntry<'_, E> {
         self.map.borrow(self.word)
     }
 
-    /// Puts another value in the place of its own, which is returned. Never takes memory.
+    /// Replaces its value, and returns the old one. Never takes memory.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     pub fn replace(&mut self, value: E) -> E {
-        // The same slots with the same indexes: the place stays good.
+        // The slots and their ranges stay the same, so the place stays valid.
         let mut plan = self.map.tree.plan_at(&self.place.path, self.span(), true);
         let old = self.map.commit_one(&mut plan, Some(value));
         self.word = self.map.tree.slot(&self.place.path).entry.expect("M1: an exact fit keeps the slot");
@@ -94,7 +94,7 @@ impl<E: StoredValue> OccupiedEntry<'_, E> {
 }
 
 impl<E: StoredValue> VacantEntry<'_, E> {
-    /// The gap, whole.
+    /// The whole gap.
     ///
     /// Cost: constant.
     #[must_use]
@@ -102,13 +102,13 @@ impl<E: StoredValue> VacantEntry<'_, E> {
         self.place.slot.span
     }
 
-    /// Stores a value over a range that is free: one in the gap, to be put where the gap was found.
+    /// Stores a value over a free range. The range usually lies in the gap; then no search is needed.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     ///
     /// # Errors
-    /// The range reaches out of the gap and overlaps an entry there, or there is no memory for another node; nothing
-    /// has changed then, and the value comes back.
+    /// The range extends beyond the gap and overlaps an entry there, or there is no memory for another node. Nothing
+    /// has changed then, and the error returns the value.
     pub fn insert(self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
         if !self.gap().covers(span) {
             return self.map.insert(span, value);

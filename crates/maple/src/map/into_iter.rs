@@ -9,14 +9,14 @@ use core::marker::PhantomData;
 use core::mem;
 use freehold_units::Span;
 
-/// The entries of a map in ascending order of their indexes, or from the back in descending order. What is left is
-/// dropped with it, or leaked if it is forgotten (`mem::forget`).
+/// The entries of a map in ascending order of their indexes, or from the back in descending order. Dropping it drops
+/// the remaining entries; forgetting it (`mem::forget`) leaks them.
 pub struct IntoIter<E: StoredValue> {
-    /// It keeps its words, which are not looked at any more once they are given out.
+    /// It keeps its words, which are not used any more once they were returned.
     tree: Tree,
     front: Option<SlotPos>,
     back: Option<SlotPos>,
-    /// Entries between the two.
+    /// Entries between the two ends.
     left: u64,
     entries: PhantomData<E>,
 }

@@ -1,4 +1,4 @@
-//! Iteration, upwards and downwards, over entries and over gaps.
+//! Iteration over entries and over gaps, in both directions.
 
 use super::WordMap;
 use crate::entry::StoredValue;
@@ -48,7 +48,8 @@ where
     }
 }
 
-/// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
+/// Gaps in ascending order, or from the back in descending order. Each is whole, even where it reaches beyond the
+/// range.
 #[derive(Clone)]
 pub struct Gaps<'a>(Slots<'a, &'a Tree, false>);
 
@@ -77,36 +78,36 @@ impl fmt::Debug for Gaps<'_> {
 impl<E: StoredValue> WordMap<E> {
     /// All entries, ascending.
     ///
-    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
-    /// in eight at most. From the back, each leaf costs O(log n).
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
+    /// most one in eight. From the back, each leaf costs O(log n).
     #[doc(alias = "mas_for_each")]
-    #[inline] // Else the iterator has a place in memory, and every step goes there.
+    #[inline] // so that the iterator stays in registers: otherwise every step goes through memory
     #[must_use]
     pub fn iter(&self) -> Iter<'_, E> {
         self.range(..)
     }
 
-    /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond them. Bounds
-    /// that are empty or upside down have none.
+    /// The entries that overlap the bounds, ascending. The first and the last may reach beyond the bounds. Empty or
+    /// reversed bounds have no entries.
     ///
-    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
-    /// in eight at most. From the back, each leaf costs O(log n).
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
+    /// most one in eight. From the back, each leaf costs O(log n).
     #[inline]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E> {
         Iter { map: self, slots: Slots::new(&self.tree, Span::from_bounds(&bounds)) }
     }
 
-    /// The gaps that have an index within the bounds, ascending, whole.
+    /// The gaps that overlap the bounds, ascending. Each is returned whole.
     ///
-    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and for
-    /// all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
+    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and
+    /// for all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
         Gaps(Slots::new(&self.tree, Span::from_bounds(&bounds)))
     }
 
-    /// Whether no index within the bounds is in an entry.
+    /// Whether no entry overlaps the bounds.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]

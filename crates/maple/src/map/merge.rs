@@ -1,4 +1,4 @@
-//! Merging equal neighbours, which the map does only when it is asked to.
+//! Merges equal neighbours, on request only.
 
 use super::WordMap;
 use crate::entry::{StoredValue, Word};
@@ -7,8 +7,8 @@ use core::ops::RangeBounds;
 use freehold_units::Span;
 
 impl<E: StoredValue> WordMap<E> {
-    /// Makes one entry of each run of equal entries that touch. Returns how many entries fewer there are. Of each
-    /// run the first value stays. Never takes memory.
+    /// Merges each run of equal entries that touch into one entry, which keeps the first value of the run. Returns by
+    /// how many the number of entries fell. Never takes memory.
     ///
     /// Cost: O(n) for n entries, and O(log n) for each run that is merged.
     ///
@@ -30,18 +30,18 @@ impl<E: StoredValue> WordMap<E> {
         self.merge_adjacent_by(|a, b| a == b)
     }
 
-    /// The same, where `same` says whether two neighbours are equal; it is given the run's first value, and the value
-    /// that may join it.
+    /// As [`merge_adjacent`](Self::merge_adjacent), with `same` to compare two neighbours. It gets the run's first
+    /// value, and the value that may join it.
     ///
-    /// Should `same` or a value's drop panic, the runs so far are merged and the others are not.
+    /// If `same` or a value's drop panics, the runs so far are merged and the others are not.
     ///
     /// Cost: O(n) for n entries, and O(log n) for each run that is merged.
     pub fn merge_adjacent_by(&mut self, same: impl for<'a> FnMut(E::Ref<'a>, E::Ref<'a>) -> bool) -> u64 {
         self.merge_adjacent_in_by(.., same)
     }
 
-    /// [`merge_adjacent`](Self::merge_adjacent) of the entries within the bounds and those that touch these: after a store over a
-    /// range, this merges what was stored with its neighbours.
+    /// As [`merge_adjacent`](Self::merge_adjacent), for the entries that overlap or touch the bounds. After a store
+    /// over a range, this merges the new entry with its neighbours.
     ///
     /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<u64>) -> u64
@@ -51,7 +51,7 @@ impl<E: StoredValue> WordMap<E> {
         self.merge_adjacent_in_by(bounds, |a, b| a == b)
     }
 
-    /// The same, where `same` says whether two neighbours are equal.
+    /// As [`merge_adjacent_in`](Self::merge_adjacent_in), with `same` to compare two neighbours.
     ///
     /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     pub fn merge_adjacent_in_by(
@@ -73,8 +73,8 @@ impl<E: StoredValue> WordMap<E> {
         before - self.len()
     }
 
-    /// The first run of two or more entries that touch and are the same as the first of them, among those that overlap a
-    /// range: its indexes, and the word of its first entry.
+    /// The first run of at least two entries that touch and equal the first of them, among the entries that overlap a
+    /// range: its range, and the word of its first entry.
     pub(crate) fn next_run<'a>(
         &'a self,
         span: Span,
@@ -98,7 +98,7 @@ impl<E: StoredValue> WordMap<E> {
     }
 }
 
-/// A range with the index before and the index behind it.
+/// A range extended by one index on either side.
 pub(crate) fn with_neighbours(span: Span) -> Span {
     indexes(span.first().saturating_sub(1), span.last().saturating_add(1))
 }

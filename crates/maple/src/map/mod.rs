@@ -41,10 +41,11 @@ use crate::tree::{Need, Tree};
 use core::marker::PhantomData;
 use freehold_units::{Broken, Span};
 
-/// Maps ranges of `u64`, both ends included, to values of one word. [`RangeMap`](crate::RangeMap) takes values of any type.
+/// Maps ranges of `u64`, both ends included, to values of one word. [`RangeMap`](crate::RangeMap) takes values of any
+/// type.
 ///
-/// Ranges do not overlap. A store over a range replaces what is there and cuts what reaches beyond; neighbours with
-/// equal values stay apart, gaps do not.
+/// Ranges do not overlap. A store over a range replaces the entries there and cuts those that reach beyond. Neighbours
+/// with equal values stay apart; gaps do not.
 ///
 /// ```
 /// use freehold_maple::WordMap;
@@ -61,19 +62,21 @@ use freehold_units::{Broken, Span};
 /// ```
 ///
 /// # Cost
-/// A look-up, a store and a search for a gap go down a tree whose nodes have 256 or 320 bytes, up to 16 children and up to
-/// sixteen entries. Storing takes a node when one overflows; erasing never does. Memory for nodes comes in pieces of 64, and the
-/// list of pieces, eight bytes each, is copied where it grows: amortized, that is nothing. The first store after a transaction
-/// that was forgotten frees what that removed: O(n). Values that are removed are also dropped.
+/// A look-up, a store and a search for a gap descend a tree whose nodes have 256 or 320 bytes. An inner node has up to
+/// 16 children, a leaf up to sixteen entries.
 ///
-/// Methods say their cost for n entries. An iteration or a search that must not be linear goes upwards, and without an alignment.
+/// Storing takes a node when one overflows; erasing never does. Memory for nodes comes in pieces of 64. The list of
+/// pieces, eight bytes each, is copied when it grows, which amortizes to nothing. The first store after a forgotten
+/// transaction frees what that transaction removed: O(n). Removed values are also dropped.
+///
+/// Methods give their cost for n entries. To avoid linear cost, iterate upwards, and search without an alignment.
 pub struct WordMap<E: StoredValue> {
     pub(crate) tree: Tree,
     entries: PhantomData<E>,
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// An empty map. It has no memory but its own, and takes none for its first seven entries.
+    /// An empty map. It has no memory of its own besides itself, and takes none for its first seven entries.
     ///
     /// Cost: constant.
     #[must_use]
@@ -81,14 +84,14 @@ impl<E: StoredValue> WordMap<E> {
         Self::of_tree(Tree::new(NodeLimits::FULL))
     }
 
-    /// An empty map that uses so much of its nodes, for tests.
+    /// An empty map that uses only a part of its nodes' slots, as `nodes` says. For tests.
     #[doc(hidden)]
     #[must_use]
     pub const fn with_nodes(nodes: Nodes) -> Self {
         Self::of_tree(Tree::new(NodeLimits::of(nodes)))
     }
 
-    /// An empty map whose nodes are as large as this one's.
+    /// An empty map that uses as many slots of its nodes as this one.
     ///
     /// Cost: constant.
     #[must_use]
@@ -101,7 +104,7 @@ impl<E: StoredValue> WordMap<E> {
         Self { tree, entries: PhantomData }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     ///
     /// Cost: constant.
     #[must_use]
@@ -109,7 +112,7 @@ impl<E: StoredValue> WordMap<E> {
         self.tree.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no entries.
     ///
     /// Cost: constant.
     #[must_use]
@@ -127,7 +130,7 @@ impl<E: StoredValue> WordMap<E> {
         self.tree.get(index).map(|word| self.borrow(word))
     }
 
-    /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
+    /// A split of the value at an index, to keep: an `Arc`'s count goes up by one.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     ///
@@ -148,7 +151,7 @@ impl<E: StoredValue> WordMap<E> {
         self.tree.get(index).map(|word| self.owned(word))
     }
 
-    /// The range that an index is in, with its value; without one, the whole gap.
+    /// The range that contains an index, with its value, or the whole gap if it has none.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mas_walk")]
@@ -158,7 +161,7 @@ impl<E: StoredValue> WordMap<E> {
         (slot.span, slot.entry.map(|word| self.borrow(word)))
     }
 
-    /// The entry that an index is in.
+    /// The entry that contains an index.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[inline]
@@ -167,7 +170,7 @@ impl<E: StoredValue> WordMap<E> {
         self.tree.entry_at(index).map(|(span, word)| (span, self.borrow(word)))
     }
 
-    /// Levels of the tree: 0 without a node.
+    /// Levels of the tree: 0 if it has no nodes.
     ///
     /// Cost: constant.
     #[must_use]
@@ -183,7 +186,7 @@ impl<E: StoredValue> WordMap<E> {
         self.tree.nodes().nodes()
     }
 
-    /// Nodes taken since the map was made; it never falls. A copy of another map begins with 0.
+    /// Nodes taken since the map was made. Never decreases. A copy of another map starts at 0.
     ///
     /// Cost: constant.
     #[must_use]
@@ -191,7 +194,7 @@ impl<E: StoredValue> WordMap<E> {
         self.tree.taken()
     }
 
-    /// Bytes of memory that the map holds for nodes, in use or not. The first leaf lies in the map itself and is not
+    /// Bytes of memory that the map holds for nodes, in use or not. The first leaf is inline in the map and is not
     /// counted: a map of up to seven entries with gaps between them, or fourteen without, holds none.
     ///
     /// Cost: constant.
@@ -200,8 +203,8 @@ impl<E: StoredValue> WordMap<E> {
         self.tree.bytes()
     }
 
-    /// From now on has no more than so many leaves and inner nodes; a store that takes more fails. What is stored
-    /// stays, even if it takes more already.
+    /// Limits the leaves and inner nodes in use. A store that needs more fails. Existing entries stay, even if they
+    /// already use more.
     ///
     /// Cost: constant.
     pub fn set_node_limit(&mut self, leaves: usize, inners: usize) {
@@ -213,7 +216,7 @@ impl<E: StoredValue> WordMap<E> {
         &self.tree
     }
 
-    /// The same, to be changed.
+    /// The tree, mutable.
     pub(crate) fn tree_mut(&mut self) -> &mut Tree {
         &mut self.tree
     }
@@ -223,7 +226,7 @@ impl<E: StoredValue> WordMap<E> {
     /// Cost: O(n) for n entries.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first invariant that does not hold.
     pub fn validate(&self) -> Result<(), Broken> {
         self.tree.validate(Need::default())
     }

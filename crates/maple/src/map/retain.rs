@@ -1,4 +1,4 @@
-//! Erasing all entries but some.
+//! Erases all entries that a closure rejects.
 
 use super::WordMap;
 use crate::entry::StoredValue;
@@ -6,9 +6,9 @@ use crate::tree::Direction;
 use freehold_units::Span;
 
 impl<E: StoredValue> WordMap<E> {
-    /// Erases every entry that `keep` says no to, in ascending order. Never takes memory.
+    /// Erases every entry for which `keep` returns false, in ascending order. Never takes memory.
     ///
-    /// Should `keep` or a value's drop panic, the entries so far are erased and the others stay.
+    /// If `keep` or a value's drop panics, the entries rejected so far are erased and the others stay.
     ///
     /// Cost: O(n) for n entries, and O(log n) for each that is erased.
     ///

@@ -19,15 +19,15 @@ where
     }
 }
 
-/// Entries must be in ascending order and may not overlap, so that equal maps are written alike and what was read is
-/// written again as it was.
+/// Entries must be in ascending order and must not overlap, so that equal maps have equal serialized forms, and reading
+/// and writing returns the input.
 impl<'de, E: StoredValue + Deserialize<'de>> Deserialize<'de> for WordMap<E> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Entries(Filling::new(NodeLimits::FULL)))
     }
 }
 
-/// Reads the entries of a map. Memory is asked for as entries come, not as the input says how many will.
+/// Reads the entries of a map. Memory grows with the entries read, not with the number that the input announces.
 pub(crate) struct Entries<F>(pub(crate) F);
 
 impl<'de, F: FromSorted<Value: Deserialize<'de>>> Visitor<'de> for Entries<F> {

@@ -1,4 +1,4 @@
-//! Building a map of sorted entries, and adding several.
+//! Builds a map from sorted entries, and adds several entries.
 
 use super::WordMap;
 use super::duplicate::or_abort;
@@ -11,23 +11,23 @@ use crate::tree::Builder;
 use core::marker::PhantomData;
 use freehold_units::{Rejected, Span};
 
-/// A builder whose words are values of `E`, and are dropped with it.
+/// A builder whose words are values of `E`. Dropping it drops them.
 pub(crate) struct Filling<E: StoredValue> {
     builder: Builder,
-    /// Entries so far, and the last one's indexes.
+    /// Entries so far. `before` is the range of the last one.
     count: u64,
     before: Option<Span>,
     entries: PhantomData<E>,
 }
 
-/// What makes a map of entries that come one by one, in ascending order.
+/// Builds a map from entries that come one by one, in ascending order.
 pub(crate) trait FromSorted {
     /// The entries' values.
     type Value;
-    /// What it makes.
+    /// The map that it builds.
     type Map;
 
-    /// Puts an entry behind the others.
+    /// Appends an entry.
     fn push(&mut self, span: Span, value: Self::Value) -> Result<(), SortedError>;
 
     /// The map of all entries.
@@ -69,10 +69,10 @@ impl<E: StoredValue> Drop for Filling<E> {
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// A map of entries that come in ascending order and do not overlap; they may touch.
+    /// Builds a map from entries that are in ascending order and do not overlap; they may touch.
     ///
-    /// Cost: O(n) for n entries. Nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
-    /// take one leaf of 256 bytes, or eight with gaps between them.
+    /// Cost: O(n) for n entries. Nodes are filled one after the other and are full except for the last ones. So a leaf
+    /// of 256 bytes takes 16 entries that touch, or eight with gaps between them.
     ///
     /// ```
     /// use freehold_maple::{WordMap, SortedError};
@@ -89,15 +89,15 @@ impl<E: StoredValue> WordMap<E> {
     /// ```
     ///
     /// # Errors
-    /// An entry does not begin behind the one before it: the first that does not is named. Or there is not enough
-    /// memory. The values so far are dropped.
+    /// `NotSorted` names the first entry that does not begin after the end of the one before it. `OutOfMemory` if there
+    /// is not enough memory. The values so far are dropped.
     pub fn from_sorted(entries: impl IntoIterator<Item = (Span, E)>) -> Result<Self, SortedError> {
         Self::from_sorted_with_nodes(Nodes::Full, entries)
     }
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// [`from_sorted`](Self::from_sorted) that uses so much of its nodes, for tests.
+    /// As [`from_sorted`](Self::from_sorted), but uses only a part of the nodes' slots, as `nodes` says. For tests.
     #[doc(hidden)]
     pub fn from_sorted_with_nodes(
         nodes: Nodes,
@@ -115,8 +115,8 @@ impl<E: StoredValue> WordMap<E> {
     /// Cost: that of [`store`](Self::store) for each entry.
     ///
     /// # Errors
-    /// There is no memory for another node. The entry that it is lacking for comes back; those before it stay stored,
-    /// those behind it are not looked at.
+    /// There is no memory for another node. The error returns the entry that needed it. The entries before it stay
+    /// stored, and those after it are not read.
     pub fn try_extend(
         &mut self,
         entries: impl IntoIterator<Item = (Span, E)>,
@@ -129,15 +129,15 @@ impl<E: StoredValue> WordMap<E> {
     }
 }
 
-/// Stores the entries one after the other: a later one cuts and replaces earlier ones. Where memory is exhausted it ends as
-/// the standard library's collections do.
+/// Stores the entries one after the other: a later one cuts and replaces earlier ones. If memory is exhausted, it ends
+/// the process as the standard library's collections do.
 impl<E: StoredValue> Extend<(Span, E)> for WordMap<E> {
     fn extend<T: IntoIterator<Item = (Span, E)>>(&mut self, entries: T) {
         or_abort(self.try_extend(entries).map_err(|rejected| rejected.cause));
     }
 }
 
-/// As [`extend`](Extend::extend) of an empty map.
+/// As [`extend`](Extend::extend) on an empty map.
 impl<E: StoredValue> FromIterator<(Span, E)> for WordMap<E> {
     fn from_iter<T: IntoIterator<Item = (Span, E)>>(entries: T) -> Self {
         let mut map = Self::new();

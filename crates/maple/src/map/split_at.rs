@@ -1,4 +1,4 @@
-//! Splitting a map in two.
+//! Splits a map in two.
 
 use super::WordMap;
 use super::words::NewWord;
@@ -8,10 +8,10 @@ use crate::tree::{Builder, StorePlan, Subtrees, Words, indexes};
 use freehold_units::Span;
 
 impl<E: StoredValue> WordMap<E> {
-    /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
-    /// is cut: each map has a part, and the value is split.
+    /// Splits off everything from an index on, as a new map. An entry that contains the index, but does not start
+    /// there, is cut: each map gets a part, and the value is split.
     ///
-    /// Cost: O(log n + m) for m entries above: the upper part is built anew, entry by entry, and its old nodes are given back.
+    /// Cost: O(log n + m) for m entries above: the upper part is rebuilt, entry by entry, and its old nodes are freed.
     ///
     /// ```
     /// # use freehold_maple::WordMap;
@@ -25,7 +25,7 @@ impl<E: StoredValue> WordMap<E> {
     /// ```
     ///
     /// # Errors
-    /// There is not enough memory for the nodes of the upper part; nothing has changed then.
+    /// There is not enough memory for the nodes of the upper part. Nothing has changed then.
     #[doc(alias = "split_off")]
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(self.new_alike()) };
@@ -37,7 +37,7 @@ impl<E: StoredValue> WordMap<E> {
         }
         let mut builder = Builder::new(self.tree.limits());
         let second = self.build_upper(upper, &mut builder)?;
-        // Both have the words of the upper part until these are out of this map's tree.
+        // Both trees have the words of the upper part until these have left this map's tree.
         let (mut moved, mut subtrees) = (Words::new(), Subtrees::new());
         if plan.is_spanning() {
             self.tree.commit_spanning(&mut plan, None, &mut moved, &mut subtrees);
@@ -50,7 +50,7 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Builds a tree of the words in `upper`. An entry that is cut gets a second word for its upper part, which is
-    /// returned; the other words are still this map's.
+    /// returned; the other words still belong to this map.
     fn build_upper(&self, upper: Span, builder: &mut Builder) -> Result<Option<NewWord<E>>, OutOfMemory> {
         let mut second = None;
         for (span, word) in self.tree.entries_from(upper.first()) {

@@ -1,4 +1,4 @@
-//! Storing and erasing.
+//! Stores and erases entries.
 
 use super::WordMap;
 use crate::OutOfMemory;
@@ -9,12 +9,13 @@ use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 impl<E: StoredValue> WordMap<E> {
-    /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
+    /// Stores a value over a range, whatever is there. An entry that reaches beyond the range is cut, not removed.
     ///
     /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
     ///
     /// # Errors
-    /// The range is empty, or there is no memory for another node; nothing has changed then, and the value comes back.
+    /// `EmptyRange`, or `OutOfMemory` if there is no memory for another node. Nothing has changed then, and the error
+    /// returns the value.
     #[doc(alias = "mtree_store_range")]
     #[inline]
     pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, StoreError>> {
@@ -36,7 +37,7 @@ impl<E: StoredValue> WordMap<E> {
         self.store_at(&mut plan, value)
     }
 
-    /// Reserves the nodes of a planned store, and does it.
+    /// Reserves the nodes of a planned store, and makes it.
     #[inline]
     pub(super) fn store_at<C: From<OutOfMemory>>(
         &mut self,
@@ -52,13 +53,13 @@ impl<E: StoredValue> WordMap<E> {
         }
     }
 
-    /// Stores a value over a range that is free.
+    /// Stores a value over a free range.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     ///
     /// # Errors
-    /// The range is empty or overlaps an entry, or there is no memory for another node; nothing has changed then, and the
-    /// value comes back.
+    /// `EmptyRange`, `Occupied` if the range overlaps an entry, or `OutOfMemory` if there is no memory for another
+    /// node. Nothing has changed then, and the error returns the value.
     #[doc(alias = "mtree_insert_range")]
     #[inline]
     pub fn insert(
@@ -88,7 +89,7 @@ impl<E: StoredValue> WordMap<E> {
         Ok(self.tree.reserve(plan)?)
     }
 
-    /// Removes the whole entry that an index is in. Never takes memory.
+    /// Removes the whole entry that contains an index. Never takes memory.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mtree_erase")]
@@ -100,7 +101,7 @@ impl<E: StoredValue> WordMap<E> {
         Some((span, self.commit_one(&mut plan, None)))
     }
 
-    /// Removes the entry of the path's slot, whole; returns its value. `span` are its indexes.
+    /// Removes the whole entry in the path's slot; returns its value. `span` is its range.
     pub(super) fn erase_at(&mut self, path: &Path, span: Span) -> E {
         let mut plan = StorePlan::new(span);
         plan.path = path.clone();
@@ -108,13 +109,14 @@ impl<E: StoredValue> WordMap<E> {
         self.commit_one(&mut plan, None)
     }
 
-    /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
+    /// Removes everything in a range. An entry that reaches beyond it is cut, not removed. An empty range removes
+    /// nothing.
     ///
     /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
     ///
     /// # Errors
-    /// An entry is cut, so that what is left of it and the gap take more than its node has room for, and there is no memory
-    /// for another; nothing has changed then.
+    /// An entry is cut, its remainder and the gap do not fit its node, and there is no memory for another node. Nothing
+    /// has changed then.
     pub fn remove_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), OutOfMemory> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
         let mut plan = StorePlan::new(span);

@@ -1,4 +1,4 @@
-//! Storing and removing where what was there comes back.
+//! `take_range`, `replace_range` and `store_with`: operations that use the old entries of a range.
 
 use super::WordMap;
 use crate::OutOfMemory;
@@ -11,8 +11,8 @@ use core::iter::FusedIterator;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
-/// What an operation removed from a range: each entry's part within the range, and its value, in ascending order or from the
-/// back in descending order. What is not asked for is dropped with it.
+/// The entries that an operation removed from a range: each entry's part within the range, with its value. In ascending
+/// order, or from the back in descending order. Dropping it drops the remaining values.
 #[derive(Clone)]
 pub struct Removed<T>(vec::IntoIter<(Span, T)>);
 
@@ -55,8 +55,8 @@ pub(crate) fn overlap(part: Span, span: Span) -> Span {
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// Removes everything in a range, and returns it: each entry's part within the range. What reaches beyond the range is cut:
-    /// the part outside stays, and its value is split.
+    /// Removes everything in a range, and returns it: each entry's part within the range. An entry that reaches beyond
+    /// the range is cut: the part outside stays, and its value is split.
     ///
     /// Cost: as for [`remove_range`](Self::remove_range), and memory for what is returned.
     ///
@@ -73,7 +73,7 @@ impl<E: StoredValue> WordMap<E> {
     /// ```
     ///
     /// # Errors
-    /// There is no memory for what is returned, or for another node where an entry is cut; nothing has changed then.
+    /// There is no memory for the result, or for another node if an entry is cut. Nothing has changed then.
     pub fn take_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<Removed<E>, OutOfMemory> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
         let taken = self.room_for_entries(span)?;
@@ -82,9 +82,9 @@ impl<E: StoredValue> WordMap<E> {
         Ok(self.commit_taking(&mut plan, span, None, taken))
     }
 
-    /// Stores a value over a range, where the value of what is left of a cut entry depends on which part that is. `cut` is told
-    /// the entry's whole range, the part that stays, and the value so far, and says the value of that part. It is called for
-    /// each part that stays, two at most, before anything changes.
+    /// Stores a value over a range, and computes new values for the remaining parts of cut entries. `cut` gets the
+    /// entry's whole range, the part that stays, and the old value, and returns the value of that part. It is called
+    /// for each part that stays, at most two, before anything changes.
     ///
     /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
     ///
@@ -129,7 +129,7 @@ impl<E: StoredValue> WordMap<E> {
         Ok(())
     }
 
-    /// Stores a value over a range, and returns what was there: each entry's part within the range.
+    /// Stores a value over a range, and returns the old entries: each entry's part within the range.
     ///
     /// Cost: as for [`store`](Self::store), and memory for what is returned.
     ///
@@ -143,7 +143,7 @@ impl<E: StoredValue> WordMap<E> {
     /// ```
     ///
     /// # Errors
-    /// The range is empty, or as for [`take_range`](Self::take_range); the value comes back.
+    /// `EmptyRange`, or as for [`take_range`](Self::take_range). The error returns the value.
     pub fn replace_range(
         &mut self,
         bounds: impl RangeBounds<u64>,
@@ -165,7 +165,7 @@ impl<E: StoredValue> WordMap<E> {
         Ok(taken)
     }
 
-    /// An empty list with room for the entries of a range.
+    /// An empty list with capacity for the entries of a range.
     pub(crate) fn room_for_entries<T>(&self, span: Span) -> Result<Vec<(Span, T)>, OutOfMemory> {
         let mut room = Vec::new();
         room.try_reserve_exact(self.range(span).count())?;

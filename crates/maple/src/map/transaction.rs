@@ -1,4 +1,4 @@
-//! Several stores, all or nothing.
+//! Several stores that are committed together, or not at all.
 
 use super::WordMap;
 use crate::OutOfMemory;
@@ -7,13 +7,15 @@ use crate::tree::{MOST_WORDS, StorePlan};
 use alloc::vec::Vec;
 use freehold_units::{Rejected, Span};
 
-/// Stores that are made final together, or undone together: an `munmap` in the middle of three regions is one.
+/// Stores that are committed together, or undone together. For example, an `munmap` in the middle of three regions is
+/// one transaction.
 ///
-/// It is a version of the tree of its own: the nodes that its stores change are copied first. So a removal takes memory, too.
-/// Memory is asked for by each store; [`commit`](Self::commit) asks for none and cannot fail. What is dropped without
-/// being committed is undone, which cannot fail either. Values that were replaced are kept until then. A forgotten
-/// transaction (`mem::forget`) is committed by the next change of the map; it leaks the values that it took out of the map,
-/// and its own lists of words.
+/// - It is a private version of the tree: the nodes that its stores change are copied first. So a removal takes memory,
+///   too.
+/// - Each store takes the memory that it needs. [`commit`](Self::commit) takes none and cannot fail.
+/// - Dropping it without a commit undoes it, which cannot fail either. Replaced values are kept until then.
+/// - If it is forgotten (`mem::forget`), the next change of the map commits it. It then leaks the values that it took
+///   out of the map, and its own lists of words.
 ///
 /// ```
 /// use freehold_maple::WordMap;
@@ -30,15 +32,15 @@ use freehold_units::{Rejected, Span};
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
     pub(super) map: &'a mut WordMap<E>,
-    /// Words that were put into the tree since it began.
+    /// Words put into the tree since it began.
     pub(super) inserted: Vec<Word>,
-    /// Words that left it.
+    /// Words that left the tree.
     pub(super) removed: Vec<Word>,
     pub(super) committed: bool,
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// Begins stores that are made final together.
+    /// Begins stores that are committed together.
     ///
     /// Cost: constant.
     pub fn transaction(&mut self) -> Transaction<'_, E> {
@@ -46,7 +48,7 @@ impl<E: StoredValue> WordMap<E> {
         Transaction { map: self, inserted: Vec::new(), removed: Vec::new(), committed: false }
     }
 
-    /// Commits a forgotten transaction: no other can be open where the map itself is changed.
+    /// Commits a forgotten transaction. No other can be open, as the caller borrows the map itself.
     #[inline]
     pub(super) fn end_forgotten(&mut self) {
         self.tree.end_forgotten_version();
@@ -54,7 +56,7 @@ impl<E: StoredValue> WordMap<E> {
 }
 
 impl<E: StoredValue> Transaction<'_, E> {
-    /// What the map is, with the stores so far.
+    /// The map with the stores so far.
     ///
     /// Cost: constant.
     #[must_use]
@@ -64,11 +66,11 @@ impl<E: StoredValue> Transaction<'_, E> {
 
     /// Stores a value over a range, whatever is there.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
-    /// There is not enough memory; the stores before stand, and can be committed or dropped.
+    /// There is not enough memory. The stores before stay, and can be committed or dropped.
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
         let mut plan = StorePlan::new(span);
         if let Err(cause) = self.plan(&mut plan, true) {
@@ -82,8 +84,8 @@ impl<E: StoredValue> Transaction<'_, E> {
 
     /// Removes everything in a range.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`store`](Self::store).
@@ -96,14 +98,14 @@ impl<E: StoredValue> Transaction<'_, E> {
 
     /// Plans a store, and reserves all memory that it takes.
     fn plan(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
-        // The new word, and the second word of an entry that is cut in two.
+        // One for the new word, one for the second word of an entry that is cut in two.
         self.inserted.try_reserve(2)?;
         self.removed.try_reserve(MOST_WORDS)?;
         self.map.tree.plan_in_version(plan, entry)?;
         self.map.tree.reserve_removed()
     }
 
-    /// Makes the stores final.
+    /// Commits the stores.
     ///
     /// Cost: O(m) for m nodes and entries that its stores took and removed.
     pub fn commit(mut self) {

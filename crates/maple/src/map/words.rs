@@ -1,10 +1,11 @@
-//! Where words become values again: what [`StoredValue`] demands of a map is done here.
+//! Turns words back into values, and meets the requirements of [`StoredValue`].
 //!
 //! # Invariants
-//! Every word in a map's tree came from `into_word` or `split` of the map's type, stands for one value, and is in that tree
-//! once (M7). The functions here that take a word trust that; no other file of the map can turn a word into a value.
-//! Words leave the tree, and the tree is whole again, before their values are dropped: if a drop panics, no word of a
-//! dropped value is left in the tree, and the other values are dropped while it unwinds.
+//! - Every word in a map's tree came from `into_word` or `split` of the map's type, stands for one value, and is in
+//!   that tree once (M7). The functions here that take a word rely on that. No other file of the map can turn a word
+//!   into a value.
+//! - Words leave the tree, and the tree is whole again, before their values are dropped. So if a drop panics, no word
+//!   of a dropped value is left in the tree, and the other values are dropped during the unwind.
 
 #![allow(unsafe_code)]
 
@@ -21,26 +22,28 @@ use core::marker::PhantomData;
 use core::mem::{self, ManuallyDrop};
 use freehold_units::Span;
 
-// SAFETY: the tree's words are values of `E`, which the map owns as a `Vec<E>` would; its pointers are nothing else.
+// SAFETY: the tree's words are values of `E`, which the map owns as a `Vec<E>` would; its pointers are only those
+// words.
 unsafe impl<E: StoredValue + Send> Send for WordMap<E> {}
-// SAFETY: a shared map gives out references to its values, hence `Sync`, and owned values that share with its own, by
-// `get_owned` and `try_clone`, hence `Send`.
+// SAFETY:
+// - A shared map hands out references to its values: hence `Sync`.
+// - By `get_owned` and `try_clone` it hands out owned values that share with its own: hence `Send`.
 unsafe impl<E: StoredValue + Send + Sync> Sync for WordMap<E> {}
 
-/// `alone`: types that own values, or borrow a map mutably, go where the values may go. `shared`: types that share a map go
-/// where the values may be shared.
+/// `alone`: types that own values, or borrow a map mutably, are `Send` if the values are. `shared`: types that share a
+/// map are `Send` if the values may be shared.
 macro_rules! as_its_map {
     (alone: $($alone:ty),*; shared: $($shared:ty),*) => {
         $(
             // SAFETY: its words are values that the borrowed map owns, or that it owns itself.
             unsafe impl<E: StoredValue + Send> Send for $alone {}
-            // SAFETY: shared, it gives out no more than a shared map.
+            // SAFETY: a shared reference to it gives no more access than a shared map.
             unsafe impl<E: StoredValue + Send + Sync> Sync for $alone {}
         )*
         $(
-            // SAFETY: it gives out no more than the shared map that it borrows.
+            // SAFETY: it gives no more access than the shared map that it borrows.
             unsafe impl<E: StoredValue + Send + Sync> Send for $shared {}
-            // SAFETY: likewise.
+            // SAFETY: as above.
             unsafe impl<E: StoredValue + Send + Sync> Sync for $shared {}
         )*
     };
@@ -51,9 +54,9 @@ as_its_map! {
     shared: Iter<'_, E>, Cursor<'_, E>
 }
 
-// SAFETY: it looks at no word.
+// SAFETY: it uses no word.
 unsafe impl Send for Gaps<'_> {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl Sync for Gaps<'_> {}
 
 impl<E: StoredValue> WordMap<E> {
@@ -67,13 +70,15 @@ impl<E: StoredValue> WordMap<E> {
         unsafe { E::borrow(word) }
     }
 
-    /// A second value like that of a word in the map's tree.
+    /// A split of the value of a word in the map's tree.
     pub(super) fn owned(&self, word: Word) -> E {
-        // SAFETY: the word is in the tree (M7); the second word is used here alone.
+        // SAFETY:
+        // - The word is in the tree (M7).
+        // - The second word is used only here.
         unsafe { E::from_word(E::split(word)) }
     }
 
-    /// The same map with a tree that was copied from this map's: splits each word, so that no word is in two trees.
+    /// The same map with a copy of this map's tree: splits each word, so that no word is in two trees.
     pub(super) fn with_copied_tree(&self, mut copy: Tree) -> Self {
         if !E::SPLITS_AS_COPY {
             // SAFETY: the word is in this map's tree, too (M7).
@@ -82,7 +87,7 @@ impl<E: StoredValue> WordMap<E> {
         Self::of_tree(copy)
     }
 
-    /// Does a planned store whose nodes are reserved, and drops the values that it removes.
+    /// Makes a planned store whose nodes are reserved, and drops the values that it removes.
     #[inline]
     pub(crate) fn commit(&mut self, plan: &mut StorePlan, value: Option<E>) {
         // SAFETY: the word is in the tree (M7).
@@ -92,8 +97,9 @@ impl<E: StoredValue> WordMap<E> {
         self.commit_words(plan, value.map(E::into_word), second, value_of);
     }
 
-    /// Does a planned store whose nodes are reserved. `second` makes the second word of an entry that is cut in two, before
-    /// anything changes. `value_of` makes the values of removed words, which are dropped once the tree is whole again.
+    /// Makes a planned store whose nodes are reserved. `second` makes the second word of an entry that is cut in two,
+    /// before anything changes. `value_of` makes the values of removed words, which are dropped once the tree is whole
+    /// again.
     #[inline]
     pub(crate) fn commit_words<T>(
         &mut self,
@@ -115,8 +121,8 @@ impl<E: StoredValue> WordMap<E> {
         }
     }
 
-    /// Does a planned store, and returns what it removes within `span`, for which `taken` has room. Should a split panic,
-    /// nothing has changed, and `taken` is leaked, with the values that were split so far.
+    /// Makes a planned store, and returns what it removes within `span`, for which `taken` has capacity. If a split
+    /// panics, nothing has changed, and `taken` leaks, with the values that were split so far.
     pub(super) fn commit_taking(
         &mut self,
         plan: &mut StorePlan,
@@ -124,11 +130,13 @@ impl<E: StoredValue> WordMap<E> {
         value: Option<E>,
         taken: Vec<(Span, E)>,
     ) -> Removed<E> {
-        // Values whose words are still in the tree must not be dropped if something panics.
+        // If something panics, values whose words are still in the tree must not be dropped.
         let mut taken = ManuallyDrop::new(taken);
         for (part, word) in self.tree.entries_from(span.first()).take_while(|(part, _)| part.overlaps(span)) {
             let value = if span.covers(part) {
-                // SAFETY: the word leaves the tree below (M7); until then its value is not used.
+                // SAFETY:
+                // - The word leaves the tree below (M7).
+                // - Until then its value is not used.
                 unsafe { E::from_word(word) }
             } else {
                 self.owned(word)
@@ -141,7 +149,7 @@ impl<E: StoredValue> WordMap<E> {
         Removed::new(ManuallyDrop::into_inner(taken))
     }
 
-    /// Does a planned store that lies in one leaf.
+    /// Makes a planned store that lies in one leaf.
     #[inline]
     pub(super) fn commit_in_leaf(&mut self, plan: &StorePlan, entry: Option<Word>, removed: &mut Words) {
         // SAFETY: the word is in the tree (M7).
@@ -161,7 +169,7 @@ impl<E: StoredValue> WordMap<E> {
         drop_all(removed.map(|word| value_of.as_mut().map(|value_of| value_of(word))));
     }
 
-    /// Does a planned store that removes one entry, whole; returns the entry's value.
+    /// Makes a planned store that removes exactly one entry; returns the entry's value.
     #[inline]
     pub(super) fn commit_one(&mut self, plan: &mut StorePlan, value: Option<E>) -> E {
         self.end_forgotten();
@@ -177,7 +185,7 @@ impl<E: StoredValue> WordMap<E> {
         unsafe { E::from_word(word) }
     }
 
-    /// A removal over an edge between leaves. The nodes that it removes hold one entry at most.
+    /// A removal over an edge between leaves. The nodes that it removes hold at most one entry.
     #[inline(never)]
     fn remove_one_spanning(&mut self, plan: &mut StorePlan, removed: &mut Words) {
         let mut subtrees = Subtrees::new();
@@ -207,13 +215,13 @@ impl<E: StoredValue> IntoIter<E> {
     /// The next value from one of the ends.
     pub(super) fn next_value(&mut self, direction: Direction) -> Option<(Span, E)> {
         let (span, word) = self.next_word(direction)?;
-        // SAFETY: the iterator owns the tree, and gives each of its words once (M7).
+        // SAFETY: the iterator owns the tree, and returns each of its words once (M7).
         Some((span, unsafe { E::from_word(word) }))
     }
 }
 
 impl<E: StoredValue> Transaction<'_, E> {
-    /// Does a planned store; notes the word that it makes of an entry that it cuts in two.
+    /// Makes a planned store; records the word that it makes for an entry that it cuts in two.
     pub(super) fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
         let Self { map, inserted, removed, .. } = self;
         let (mut words, mut below) = (Words::new(), Subtrees::new());
@@ -234,7 +242,7 @@ impl<E: StoredValue> Drop for Transaction<'_, E> {
         let tree = &mut self.map.tree;
         if !self.committed {
             tree.undo_version();
-            // SAFETY: these words were stored by the transaction, and its undoing removed them (M7).
+            // SAFETY: these words were stored by the transaction, and the undo removed them (M7).
             drop_all(self.inserted.drain(..).map(|word| unsafe { E::from_word(word) }));
             return;
         }
@@ -246,7 +254,7 @@ impl<E: StoredValue> Drop for Transaction<'_, E> {
     }
 }
 
-/// A word that is in no tree yet. Unless it comes into one, its value is dropped.
+/// A word that is in no tree yet. Its value is dropped unless [`stored`](Self::stored) is called.
 pub(crate) struct NewWord<E: StoredValue>(Word, PhantomData<E>);
 
 impl<E: StoredValue> NewWord<E> {
@@ -254,17 +262,17 @@ impl<E: StoredValue> NewWord<E> {
         Self(value.into_word(), PhantomData)
     }
 
-    /// The word, to be put into a tree: then comes [`stored`](Self::stored).
+    /// The word, to be put into a tree. Call [`stored`](Self::stored) afterwards.
     pub(crate) fn word(&self) -> Word {
         self.0
     }
 
-    /// The word is in a tree.
+    /// Records that the word is in a tree.
     pub(crate) fn stored(self) {
         mem::forget(self);
     }
 
-    /// The value back, of a word that did not come into a tree.
+    /// Returns the value of a word that was not put into a tree.
     #[cfg(feature = "std")]
     pub(crate) fn into_value(self) -> E {
         let this = ManuallyDrop::new(self);
@@ -280,8 +288,8 @@ impl<E: StoredValue> Drop for NewWord<E> {
     }
 }
 
-/// Entries of a [`RangeMap`](crate::RangeMap) in ascending order of their indexes, or from the back in descending order, their
-/// values to be changed.
+/// Entries of a [`RangeMap`](crate::RangeMap) in ascending order of their indexes, or from the back in descending
+/// order, with mutable values.
 pub struct IterMut<'a, V> {
     numbers: Iter<'a, u32>,
     /// The first place of the values.
@@ -290,13 +298,14 @@ pub struct IterMut<'a, V> {
     borrowed: PhantomData<&'a mut Place<V>>,
 }
 
-// SAFETY: it gives out mutable references to values, as a `&mut [V]` does.
+// SAFETY: it hands out mutable references to values, as a `&mut [V]` does.
 unsafe impl<V: Send> Send for IterMut<'_, V> {}
-// SAFETY: shared, it gives out nothing.
+// SAFETY: a shared reference to it gives access to no value.
 unsafe impl<V: Sync> Sync for IterMut<'_, V> {}
 
 impl<'a, V> IterMut<'a, V> {
-    /// Over the values of the places whose numbers `numbers` gives: numbers of a map's tree, which are in it once (M8).
+    /// Iterates over the values of the places with the numbers in `numbers`, each of which is in a map's tree once
+    /// (M8).
     pub(crate) fn new(numbers: Iter<'a, u32>, places: &'a mut [Place<V>]) -> Self {
         Self { numbers, places: places.as_mut_ptr(), len: places.len(), borrowed: PhantomData }
     }
@@ -304,8 +313,10 @@ impl<'a, V> IterMut<'a, V> {
     #[inline]
     fn value(&self, number: u32) -> &'a mut V {
         assert!((number as usize) < self.len, "M8: a number in the tree has a value");
-        // SAFETY: the place is among those that are borrowed for `'a`, and this is the only reference to it: a number is in the
-        // tree once (M8), and an iteration gives each entry once.
+        // SAFETY:
+        // - The place is one of those borrowed for `'a`.
+        // - This is the only reference to it: a number is in the tree once (M8), and an iteration returns each entry
+        //   once.
         match unsafe { &mut *self.places.add(number as usize) } {
             Place::Value(value) => value,
             Place::Vacant(_) => unreachable!("M8: a number in the tree has a value"),

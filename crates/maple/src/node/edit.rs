@@ -6,11 +6,12 @@
 //!   after      |  a-1  |  a  |      new      |    b   |  b+1  |
 //! ```
 //!
-//! The parts of slots `a` and `b` that the new slot does not overlap stay. An edit adds at most two slots: if the new slot lies
-//! within one entry's slot, that entry is cut in two.
+//! The parts of slots `a` and `b` that the new slot does not overlap stay. An edit adds at most two slots: if the new
+//! slot lies within one entry's slot, that entry is cut in two.
 //!
-//! The commonest edits are cases of their own: of `bench maple --instructions` at 100 ranges, a sequential insert takes 1.12 of its
-//! instructions without `Fill`, an erase 1.3 without `Vacate`, a store over exactly a range 1.8 without `Exchange`.
+//! The commonest edits are cases of their own: of `bench maple --instructions` at 100 ranges, a sequential insert takes
+//! 1.12 of its instructions without `Fill`, an erase 1.3 without `Vacate`, a store over exactly a range 1.8 without
+//! `Exchange`.
 
 use super::NodeLimits;
 use super::leaf::Leaf;
@@ -19,16 +20,16 @@ use crate::entry::Word;
 use core::ops::Range;
 use freehold_units::Span;
 
-/// A store into one leaf, or a removal, that is planned and not done yet.
+/// A planned store into one leaf, or a removal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edit {
     /// A new entry lies in a gap, and the leaf has room for it.
     Fill(Fill),
     /// An entry becomes a gap, and merges with the gaps beside it.
     Vacate(Vacate),
-    /// The entry in this slot becomes another: its word changes, and nothing else.
+    /// The entry in this slot is replaced: its word changes, and nothing else.
     Exchange(usize),
-    /// Any other.
+    /// Any other edit.
     Replace(Replace),
 }
 
@@ -48,7 +49,7 @@ pub(crate) struct Vacate {
     /// Whether the slots on either side are gaps.
     gap_below: bool,
     gap_above: bool,
-    /// How far the new gap reaches.
+    /// The reach of the new gap.
     reach: u64,
 }
 
@@ -73,8 +74,8 @@ pub(crate) struct Replace {
 }
 
 impl Edit {
-    /// The removal of a whole entry, and the gap that it leaves. None if the entry is in the leaf's first or last slot: the gap
-    /// may have to merge with one of another leaf.
+    /// The removal of a whole entry, and the gap that it leaves. `None` if the entry is in the leaf's first or last
+    /// slot: the gap may have to merge with a gap in another leaf.
     #[inline]
     pub(crate) fn vacate(leaf: &Leaf, whole: Span, slot: usize) -> Option<(Self, Span)> {
         let len = leaf.len();
@@ -91,8 +92,8 @@ impl Edit {
         Some((Self::Vacate(Vacate { slot, gap_below, gap_above, reach: end - start }), gap))
     }
 
-    /// The store of an entry over `span`, which begins in `slot`, if it is one of the common ones: into one gap, for which there is
-    /// room, or over one entry, whole. `whole` are the leaf's indexes.
+    /// The store of an entry over `span`, which begins in `slot`, if it is one of the common edits: into one gap, if
+    /// the leaf has room, or over exactly one entry. `whole` is the leaf's index range.
     #[inline]
     pub(crate) fn of_entry(
         leaf: &Leaf,
@@ -122,7 +123,7 @@ impl Edit {
 }
 
 impl Fill {
-    /// The reach of the gap that the entry is put into.
+    /// The reach of the gap that the entry goes into.
     #[inline]
     pub(crate) fn reach_lost(&self) -> u64 {
         self.end - self.start
@@ -156,13 +157,13 @@ impl Fill {
 }
 
 impl Vacate {
-    /// How far the new gap reaches.
+    /// The reach of the new gap.
     #[inline]
     pub(crate) fn reach(&self) -> u64 {
         self.reach
     }
 
-    /// How many slots fewer the leaf has afterwards: one for each gap that the slot merges with.
+    /// How many slots the leaf loses: one for each gap that the slot merges with.
     #[inline]
     pub(crate) fn slots_less(&self) -> usize {
         usize::from(self.gap_below) + usize::from(self.gap_above)
@@ -184,14 +185,14 @@ impl Vacate {
 }
 
 impl Replace {
-    /// The store over `[first, last]`, which begins in slot `a` and lies in `whole`, the leaf's indexes.
+    /// The store over `[first, last]`, which begins in slot `a`. `whole` is the leaf's index range.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     pub(crate) fn new(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
         let before = leaf.used();
         let (start, mut end) = leaf.span(a, whole);
         let at_a = usize::from(before.has_entry(a));
         let (mut b, mut at_b, mut met) = (a, at_a, at_a);
-        // The last slot is nearly always a near one.
+        // The last slot is nearly always close to the first.
         while end < last && b + 1 < before.len() {
             b += 1;
             end = leaf.span(b, whole).1;
@@ -204,26 +205,25 @@ impl Replace {
         let high = (bits >> (b + 1 - right)) << (place + 1);
         let occupied = (bits & below(place)) | (came as u64) << place | high;
         let len = before.len() + left + right - (b - a);
-        // What is left of a slot has its entry.
+        // Each remainder of a slot keeps the slot's entry.
         let entries = before.entries() + (left & at_a) + (right & at_b) + came - met;
         let after = Used::new(occupied as u32, len, entries);
         Self { a, b, first, last, start, end, entry, before, after }
     }
 
-    /// Whether something is left of slot `a`, before the new one.
+    /// Whether slot `a` keeps a remainder before the new slot.
     #[inline]
     fn left(&self) -> bool {
         self.start < self.first
     }
 
-    /// Whether something is left of slot `b`, behind the new one.
+    /// Whether slot `b` keeps a remainder after the new slot.
     #[inline]
     fn right(&self) -> bool {
         self.last < self.end
     }
 
-    /// The reach of the longest gap that the edit makes: the new slot, if it is a gap, or the part of a gap that is left on a
-    /// side.
+    /// The reach of the longest gap that the edit makes: the new slot, if it is a gap, or a remainder of a gap.
     #[inline]
     pub(crate) fn reach_after(&self) -> Option<u64> {
         let of = |is: bool, first: u64, last: u64| is.then(|| last - first);
@@ -232,7 +232,7 @@ impl Replace {
         left.max(right).max(of(!self.entry, self.first, self.last))
     }
 
-    /// Whether the new slot is exactly one that was there.
+    /// Whether the new slot covers exactly one old slot.
     pub(crate) fn is_exact(&self) -> bool {
         self.a == self.b && !self.left() && !self.right()
     }
@@ -248,7 +248,7 @@ impl Replace {
         self.a + 1 == self.before.len()
     }
 
-    /// Whether the leaf has as many slots afterwards.
+    /// Whether the number of slots stays the same.
     pub(crate) fn keeps_slots(&self) -> bool {
         self.before.len() == self.after.len()
     }
@@ -271,14 +271,14 @@ impl Replace {
         self.after.len()
     }
 
-    /// The slot of the entry that the new slot cuts in two, if it does: its word is needed twice.
+    /// The slot of the entry that the new slot cuts in two, if there is one: its word is needed twice.
     #[inline]
     pub(crate) fn split_entry(&self) -> Option<usize> {
         let is_cut = self.a == self.b && self.left() && self.right() && self.before.has_entry(self.a);
         is_cut.then_some(self.a)
     }
 
-    /// The slots of which nothing is left.
+    /// The slots of which nothing remains.
     #[inline]
     pub(crate) fn replaced(&self) -> Range<usize> {
         self.a + usize::from(self.left())..self.b + 1 - usize::from(self.right())
@@ -296,8 +296,8 @@ impl Replace {
         self.is_in_gap().then(|| self.end - self.start)
     }
 
-    /// Makes the change, which fits. `entry` is the new slot's; `second` is a second word for the entry that is split,
-    /// if one is.
+    /// Makes the edit, which fits. `entry` is the new slot's entry; `second` is a second word for the entry that is cut
+    /// in two, if one is.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, second: Option<Word>) {
         let Self { a, b, after, .. } = *self;
@@ -317,8 +317,9 @@ impl Replace {
         leaf.set_used(after);
     }
 
-    /// The first slot of the upper half when an overflowing leaf is split. The edit is then made in one of the halves. An edit
-    /// at an end of the leaf is likely to be followed by more at that end, so the half away from it stays full.
+    /// The first slot of the upper half when an overflowing leaf is split. The edit is then made in one of the halves.
+    /// More edits are likely to follow at an end of the leaf where one was made, so the half away from that end stays
+    /// full.
     pub(crate) fn split_point(&self, limits: &NodeLimits) -> usize {
         let (len, most) = (self.before.len(), limits.leaf_slots);
         let more = self.after.len() - len;
@@ -340,7 +341,8 @@ impl Replace {
         fitting.next().expect("M3: a leaf that overflows by two slots at most can be parted")
     }
 
-    /// The same edit as an edit of a half of the leaf, which was split before slot `at`. `whole` are the indexes of that half.
+    /// The same edit, applied to one half of the leaf after a split before slot `at`. `whole` is the index range of
+    /// that half.
     pub(crate) fn in_half(&self, half: &Leaf, whole: Span, at: usize) -> Self {
         let off = if self.is_above(at) { at } else { 0 };
         Self::new(half, whole, self.a - off, self.first, self.last, self.entry)

@@ -1,14 +1,16 @@
-//! An inner node: up to 16 children, the indexes that part them, and the longest gap below each.
+//! An inner node: up to 16 children, the indexes that separate them, and the longest gap below each.
 //!
 //! ```text
 //!  byte 0        120   128          192          320
 //!  | 15 pivots   | len | 16 numbers | 16 extents |
 //! ```
 //!
-//! Child `i` has the indexes after pivot `i - 1` up to pivot `i`; the first starts and the last ends where the node
-//! does.
-//! (The kernel's node with gaps has ten children in 256 bytes: its children take eight bytes each, as its gaps do. Gaps of four
-//! bytes are rounded: a search for 2^40 indexes then looks into every leaf that has a gap of 2^40 - 1.)
+//! Child `i` has the indexes after pivot `i - 1` up to and including pivot `i`. The first child starts, and the last
+//! ends, where the node does.
+//!
+//! The kernel's node with gaps has ten children in 256 bytes: its children take eight bytes each, as its gaps do. Gaps
+//! of four bytes would be rounded: a search for 2^40 indexes would then look into every leaf that has a gap of 2^40 -
+//! 1.
 
 use super::pivots::{Pivots, SLOTS};
 use super::{Extent, NONE, NodeId, PoolNode};
@@ -19,7 +21,7 @@ pub(crate) const FANOUT: usize = SLOTS;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Inner {
-    /// Their own word is the number of children.
+    /// The pivots' own word is the number of children.
     pub(crate) pivots: Pivots,
     pub(crate) children: [NodeId; FANOUT],
     /// Longest gap below each child.
@@ -41,12 +43,12 @@ impl PoolNode for Inner {
     }
 }
 
-/// A child on its way from one node to another.
+/// A child that is being moved from one node to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Child {
     pub(crate) id: NodeId,
     pub(crate) gap: Extent,
-    /// Its last index; of a node's last child it is not kept.
+    /// Its last index. Meaningless for a node's last child.
     pub(crate) last: u64,
 }
 
@@ -65,7 +67,7 @@ impl Inner {
         node
     }
 
-    /// Child `slot` and the last index it is kept to have.
+    /// Child `slot`, with its pivot as the last index.
     pub(crate) fn at(&self, slot: usize) -> Child {
         Child { id: self.children[slot], gap: self.gaps[slot], last: self.pivot(slot) }
     }
@@ -108,7 +110,7 @@ impl Inner {
         self.gaps[slot % FANOUT]
     }
 
-    /// The last index of child `slot`; `u64::MAX` of the last, whatever the node's own last index is.
+    /// The last index of child `slot`. `u64::MAX` for the last child, whatever the node's own last index is.
     #[inline]
     pub(crate) fn pivot(&self, slot: usize) -> u64 {
         self.pivots.last_of(slot)
@@ -137,7 +139,7 @@ impl Inner {
         self.gaps.iter().copied().max().unwrap_or_default()
     }
 
-    /// Puts a child behind child `slot`, which ends at `last` from now on. There is room.
+    /// Inserts a child after child `slot`, which now ends at `last`. There is room.
     pub(crate) fn insert_after(&mut self, slot: usize, last: u64, id: NodeId, gap: Extent) {
         let len = self.len();
         self.children.copy_within(slot + 1..len, slot + 2);
@@ -149,8 +151,8 @@ impl Inner {
         self.set_len(len + 1);
     }
 
-    /// Takes children `from..to` out. The child before them keeps its last index, unless it is now the node's last;
-    /// the child behind starts after it.
+    /// Removes children `from..to`. The child before them keeps its last index, unless it is now the node's last. The
+    /// child after them now starts where the child before ends.
     pub(crate) fn remove(&mut self, from: usize, to: usize) {
         let len = self.len();
         let gone = to - from;

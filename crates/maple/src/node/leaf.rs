@@ -1,14 +1,17 @@
-//! A leaf: slots that follow each other without a gap between them, each an entry or a gap.
+//! A leaf: adjacent slots, each an entry or a gap.
 //!
 //! ```text
 //!  byte 0        120    128                256
 //!  | 15 pivots   | used | 16 words         |
 //! ```
 //!
-//! Slot `i` has the indexes after pivot `i - 1` up to pivot `i`; the first starts and the last ends where the leaf does,
-//! which its ancestors know. It may have an entry, whose word is word `i`. All but the words is the leaf's [`Shape`].
-//! (Words of entries alone, with pivots and words sharing 31 places, hold ten entries with gaps between them instead of eight. But a
-//! look-up then counts the entries before its own: 171 instructions at 100 ranges instead of 128, of `bench maple --instructions`.)
+//! Slot `i` has the indexes after pivot `i - 1` up to and including pivot `i`. The first slot starts, and the last
+//! ends, where the leaf does; its ancestors hold these bounds. A slot with an entry has its word in word `i`. All but
+//! the words is the leaf's [`Shape`].
+//!
+//! Words of entries alone, with pivots and words sharing 31 places, would hold ten entries with gaps between them
+//! instead of eight. A look-up would then count the entries before its own: 171 instructions at 100 ranges instead of
+//! 128, of `bench maple --instructions`.
 
 use super::pivots::SLOTS;
 use super::shape::{Shape, Used, below};
@@ -38,7 +41,7 @@ impl PoolNode for Leaf {
     }
 }
 
-/// A leaf is its shape, and words.
+/// A leaf is its shape and its words.
 impl Deref for Leaf {
     type Target = Shape;
 
@@ -59,7 +62,7 @@ impl Leaf {
     /// A leaf whose one slot is a gap.
     pub(crate) const EMPTY: Self = Self { shape: Shape::EMPTY, ..Self::VACANT };
 
-    /// A leaf that is yet to have slots.
+    /// A leaf without slots, to be filled.
     pub(crate) const WITHOUT_SLOTS: Self = Self::VACANT;
 
     /// The entry's word. Meaningless if the slot is a gap.
@@ -74,19 +77,19 @@ impl Leaf {
         self.words[slot % SLOTS] = word;
     }
 
-    /// The slot's entry.
+    /// The entry in a slot.
     #[inline]
     pub(crate) fn entry(&self, slot: usize) -> Option<Word> {
         self.has_entry(slot).then(|| self.word(slot))
     }
 
-    /// The words of the entries of some slots.
+    /// The words of the entries in some slots.
     pub(crate) fn words(&self, slots: Range<usize>) -> impl DoubleEndedIterator<Item = Word> {
         slots.filter_map(|slot| self.entry(slot))
     }
 
-    /// Makes slot `from` and all behind it end where slot `into` and those behind it did: what is behind slot `from` comes behind
-    /// slot `into`.
+    /// Moves the end of slot `from`, and all slots after it, to slot `into` and after: what follows slot `from` follows
+    /// slot `into` afterwards.
     #[inline]
     pub(super) fn move_behind(&mut self, from: usize, into: usize) {
         let len = self.len();
@@ -99,7 +102,8 @@ impl Leaf {
         self.shape.pivots.shift(from..len - 1, into);
     }
 
-    /// Puts a slot behind the last, which ends at `last` from now on; of a leaf without slots, the first. There is room.
+    /// Appends a slot. The slot before it ends at `last` from now on; a leaf without slots gets its first. There is
+    /// room.
     pub(crate) fn push(&mut self, last: u64, entry: Option<Word>) {
         let (occupied, len, entries) = (self.occupied(), self.len(), self.entries());
         if len > 0 {
@@ -112,7 +116,7 @@ impl Leaf {
         self.set_used(Used::new(occupied | one << len, len + 1, entries + one as usize));
     }
 
-    /// Puts the slots of the next leaf behind its own, which end at `last`. There is room.
+    /// Appends the slots of the next leaf. This leaf's own slots end at `last`. There is room.
     pub(crate) fn append(&mut self, last: u64, next: &Self) {
         let (low, high) = (self.used(), next.used());
         let (len, entries) = (low.len() + high.len(), low.entries() + high.entries());
@@ -122,8 +126,8 @@ impl Leaf {
         self.set_used(Used::new(low.occupied() | high.occupied() << low.len(), len, entries));
     }
 
-    /// Moves slots between two neighbours, the first of which ends at `last`: it has `count` of all then, neither as many as now nor
-    /// all. Returns where it ends.
+    /// Moves slots between two neighbours, of which the first ends at `last`. The first has `count` of all slots
+    /// afterwards; `count` is neither its present number nor all. Returns the first's new last index.
     pub(crate) fn share(&mut self, last: u64, next: &mut Self, count: usize) -> u64 {
         let len = self.len();
         debug_assert!(count > 0 && count != len && count < len + next.len(), "M3: no leaf is without slots");
@@ -146,7 +150,7 @@ impl Leaf {
         }
     }
 
-    /// Takes the slots before `slot` out; entries of theirs are the caller's.
+    /// Removes the slots before `slot`. The caller owns their entries.
     pub(crate) fn keep_from(&mut self, slot: usize) {
         let len = self.len();
         self.words.copy_within(slot..len, 0);
@@ -155,14 +159,14 @@ impl Leaf {
         self.set_used(Used::new(occupied, len - slot, occupied.count_ones() as usize));
     }
 
-    /// Takes the slots behind `slot` out; entries of theirs are the caller's. The slot ends where the leaf now does.
+    /// Removes the slots after `slot`, which then ends where the leaf now does. The caller owns their entries.
     pub(crate) fn keep_to(&mut self, slot: usize) {
         self.shape.pivots.cut(slot);
         let occupied = self.occupied() & below(slot + 1) as u32;
         self.set_used(Used::new(occupied, slot + 1, occupied.count_ones() as usize));
     }
 
-    /// Puts another word in the place of each entry's, the first entry's first.
+    /// Replaces the word of each entry, in ascending order.
     pub(crate) fn replace_words(&mut self, mut other: impl FnMut(Word) -> Word) {
         let used = self.used();
         for (_, word) in self.words.iter_mut().enumerate().filter(|(slot, _)| used.has_entry(*slot)) {

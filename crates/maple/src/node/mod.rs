@@ -1,6 +1,6 @@
 //! The two kinds of node, which live in pools: leaves of 256 bytes, inner nodes of 320.
 //!
-//! Nodes do not know their parents, and name their children by number: who works on a tree holds its
+//! Nodes do not know their parents, and refer to their children by number. An operation on a tree therefore carries its
 //! [`Path`](crate::tree). All leaves are at the same height.
 
 mod edit;
@@ -20,8 +20,8 @@ pub(crate) use pivots::Pivots;
 pub(crate) use pivots::SLOTS;
 pub(crate) use shape::Shape;
 
-/// How much of its nodes a tree uses. Tests have trees of small nodes, which reach every case of splitting and merging with
-/// few entries; any other tree uses [`FULL`](Self::FULL).
+/// How many slots of its nodes a tree uses. Tests use small nodes, which reach every case of splitting and merging with
+/// few entries. Every other tree uses [`FULL`](Self::FULL).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeLimits {
     /// Slots of a leaf.
@@ -30,11 +30,11 @@ pub(crate) struct NodeLimits {
     pub(crate) leaf_min: usize,
     /// Children of an inner node.
     pub(crate) fanout: usize,
-    /// An inner node with no more children than this is underfull once one of them may go.
+    /// An inner node with at most this many children is underfull if one of them may go.
     pub(crate) inner_min: usize,
 }
 
-/// How much of its nodes a tree uses, for tests.
+/// How many slots of its nodes a tree uses, for tests.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nodes {
@@ -52,7 +52,7 @@ impl NodeLimits {
         }
     }
 
-    /// All of a node.
+    /// All slots of a node.
     pub(crate) const FULL: Self = Self::new(SLOTS, FANOUT);
     const SMALL: Self = Self::new(8, 6);
 
@@ -61,14 +61,15 @@ impl NodeLimits {
         // At least three, so that tests of small nodes have leaves that are underfull without a change.
         let leaf_min = if leaf_slots < 12 { 3 } else { leaf_slots / 4 };
         let limits = Self { leaf_slots, leaf_min, fanout, inner_min };
-        // Two neighbours that are too many for one node share so that neither is underfull, even when one of them then
-        // loses a child; and wherever a full leaf takes two slots more, it can be parted so that both halves fit.
+        // - Two neighbours that are too many for one node can share so that neither is underfull, even when one then
+        //   loses a child.
+        // - Wherever a full leaf takes two more slots, it can be split so that both halves fit.
         assert!(limits.fanout <= FANOUT && limits.fanout.div_ceil(2) > limits.inner_min);
         assert!(limits.leaf_slots <= SLOTS && limits.leaf_slots.div_ceil(2) > limits.leaf_min);
         limits
     }
 
-    /// Whether a leaf that loses slots has too few then.
+    /// Whether a leaf is underfull after it lost slots.
     #[inline]
     pub(crate) fn underfills(&self, before: usize, after: usize) -> bool {
         after < before && after < self.leaf_min

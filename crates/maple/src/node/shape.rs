@@ -1,10 +1,11 @@
-//! What a leaf's slots are, without the words of its entries.
+//! The shape of a leaf: its slots, without the words of its entries.
 //!
 //! Bit `i` of `occupied` says whether slot `i` has an entry.
 //!
 //! # Invariants
-//! Pivots ascend. Two gaps never follow each other, in a leaf or from one to the next. Every slot has an index: nothing is
-//! empty.
+//! - Pivots ascend.
+//! - Two gaps never follow each other, within a leaf or across two leaves.
+//! - Every slot has at least one index.
 
 use super::Extent;
 use super::pivots::Pivots;
@@ -12,15 +13,16 @@ use core::hint::select_unpredictable;
 use core::ops::Range;
 use freehold_units::Span;
 
-/// The first half of a leaf. Of one that readers of a shared map can reach, it never changes (M10).
+/// The first half of a leaf. While readers of a shared map can reach the leaf, it never changes (M10).
 #[derive(Clone, Debug)]
 #[repr(transparent)]
 pub(crate) struct Shape {
-    /// Their own word is [`Used`]; of a vacant leaf, the number of the next vacant one.
+    /// The pivots' own word is [`Used`]. In a vacant leaf it is the number of the next vacant one.
     pub(super) pivots: Pivots,
 }
 
-/// What is used of a leaf: a bit for each slot that has an entry, the slots from bit 32 on, the slots with an entry from bit 40 on.
+/// Occupancy of a leaf: bits 0 to 31 mark the slots with an entry, bits 32 to 39 count the slots, bits 40 and up count
+/// the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Used(u64);
 
@@ -64,7 +66,7 @@ impl Shape {
     /// One slot, which is a gap.
     pub(crate) const EMPTY: Self = Self { pivots: Pivots::new(Used::new(0, 1, 0).0) };
 
-    /// Of a leaf that is yet to have slots.
+    /// The shape of a leaf without slots, to be filled.
     pub(super) const WITHOUT_SLOTS: Self = Self { pivots: Pivots::new(0) };
 
     #[inline]
@@ -95,7 +97,7 @@ impl Shape {
         self.used().occupied()
     }
 
-    /// The slots that are gaps, a bit each.
+    /// One bit for each slot that is a gap.
     #[inline]
     pub(crate) fn gaps(&self) -> u32 {
         !self.occupied() & below(self.len()) as u32
@@ -106,38 +108,38 @@ impl Shape {
         self.used().has_entry(slot)
     }
 
-    /// The last index of a slot that is not the leaf's last.
+    /// The last index of a slot. Meaningless for the leaf's last slot.
     #[inline]
     pub(crate) fn pivot(&self, slot: usize) -> u64 {
         self.pivots.pivot(slot)
     }
 
-    /// Makes a slot, which is not the leaf's last, end at `last`.
+    /// Sets the last index of a slot that is not the leaf's last.
     #[inline]
     pub(super) fn set_pivot(&mut self, slot: usize, last: u64) {
         self.pivots.set(slot, last);
     }
 
-    /// The slot that has the index, which the leaf has.
+    /// The slot that contains the index, which lies in the leaf.
     #[inline]
     pub(crate) fn slot_of(&self, index: u64) -> usize {
         self.pivots.slot_of(index)
     }
 
-    /// A bit for each slot up to the one that has the index.
+    /// One bit for each slot up to the one that contains the index.
     #[inline(never)] // so that going on to the next leaf is short enough to be inlined
     pub(crate) fn slots_to(&self, index: u64) -> u64 {
         below(self.slot_of(index) + 1)
     }
 
-    /// A bit for each slot from the one on that has the index.
+    /// One bit for each slot from the one on that contains the index.
     #[inline(never)] // likewise
     pub(crate) fn slots_from(&self, index: u64) -> u64 {
         !below(self.slot_of(index))
     }
 
-    /// The slot's indexes, in a leaf that is child `child` of an inner node with the pivots `parent`. None if they begin or end
-    /// where that node does.
+    /// The slot's index range, in a leaf that is child `child` of an inner node with the pivots `parent`. `None` if the
+    /// range begins or ends where that node does.
     #[inline]
     pub(crate) fn span_below(&self, slot: usize, parent: &Pivots, child: usize) -> Option<Span> {
         // Every third entry is its leaf's first or last, unpredictably, so use conditional moves.
@@ -153,31 +155,32 @@ impl Shape {
         Span::new(low.pivot(before).wrapping_add(1), high.pivot(last))
     }
 
-    /// The slot's indexes; `whole` are the leaf's.
+    /// The slot's first and last index. `whole` is the leaf's index range.
     #[inline]
     pub(crate) fn span(&self, slot: usize, whole: Span) -> (u64, u64) {
         self.span_up_to(slot, self.len() - 1, whole)
     }
 
-    /// The same, where the leaf's last slot is known.
+    /// [`span`](Self::span), if the leaf's last slot is known.
     #[inline]
     pub(crate) fn span_up_to(&self, slot: usize, last_slot: usize, whole: Span) -> (u64, u64) {
-        // Whether a slot is its leaf's last no branch can foretell.
+        // Whether a slot is the leaf's last is unpredictable, so use a conditional move.
         let last = select_unpredictable(slot == last_slot, whole.last(), self.pivots.pivot(slot));
         (self.pivots.start_of(slot, whole.first()), last)
     }
 
-    /// The longest gap; `whole` are the leaf's indexes.
+    /// The longest gap. `whole` is the leaf's index range.
     pub(crate) fn largest_gap(&self, whole: Span) -> Extent {
         self.longest_gap(whole, u64::MAX).map_or(Extent::NONE, Extent::of_reach)
     }
 
-    /// How far the longest gap reaches, or the first that reaches as far as is `enough`; `whole` are the leaf's indexes.
+    /// The reach of the longest gap, or of the first gap that reaches at least `enough`. `whole` is the leaf's index
+    /// range.
     pub(crate) fn longest_gap(&self, whole: Span, enough: u64) -> Option<u64> {
         self.longest_of(self.gaps(), whole, enough)
     }
 
-    /// How far the longest gap among some slots reaches; `whole` are the leaf's indexes.
+    /// The reach of the longest gap among some slots. `whole` is the leaf's index range.
     pub(crate) fn longest_gap_in(&self, slots: Range<usize>, whole: Span) -> Option<u64> {
         let among = (below(slots.end) & !below(slots.start)) as u32;
         self.longest_of(self.gaps() & among, whole, u64::MAX)
@@ -186,7 +189,7 @@ impl Shape {
     fn longest_of(&self, slots: u32, whole: Span, enough: u64) -> Option<u64> {
         let ends = 1 | 1 << (self.len() - 1);
         let mut longest = 0;
-        // Only the first slot and the last end with the leaf.
+        // Only the first and the last slot need the leaf's own bounds.
         let (mut inner, mut outer) = (slots & !ends, slots & ends);
         while outer != 0 {
             let (first, last) = self.span(outer.trailing_zeros() as usize, whole);

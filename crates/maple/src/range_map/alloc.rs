@@ -1,4 +1,4 @@
-//! Finding gaps and storing there.
+//! Finds gaps and stores in them.
 
 use super::RangeMap;
 use crate::error::{AllocError, InsertError};
@@ -6,18 +6,18 @@ use crate::map::Request;
 use freehold_units::{Rejected, Span};
 
 impl<V> RangeMap<V> {
-    /// The lowest place that is free and fits a request.
+    /// The lowest free place that fits a request.
     ///
-    /// Cost: O(log n) for n entries; with an alignment O(n), where gaps are long enough and misaligned.
-    /// [`WordMap::lowest_gap`](crate::WordMap::lowest_gap) says what to do instead.
+    /// Cost: O(log n) for n entries; with an alignment O(n), if gaps are long enough but misaligned.
+    /// [`WordMap::lowest_gap`](crate::WordMap::lowest_gap) describes alternatives.
     ///
     /// # Errors
-    /// Nothing is asked for, or more than the window has, or there is no such place.
+    /// `ZeroSize`; `TooLarge` if the request exceeds the window; `NoSpace` if no place fits.
     pub fn lowest_gap(&self, request: &Request) -> Result<Span, AllocError> {
         self.numbers.lowest_gap(request)
     }
 
-    /// The highest place that is free and fits a request.
+    /// The highest free place that fits a request.
     ///
     /// Cost: as for [`lowest_gap`](Self::lowest_gap).
     ///
@@ -27,7 +27,7 @@ impl<V> RangeMap<V> {
         self.numbers.highest_gap(request)
     }
 
-    /// Stores a value in the lowest place that is free and fits; returns its indexes.
+    /// Stores a value in the lowest free place that fits; returns its range.
     ///
     /// Cost: that of [`lowest_gap`](Self::lowest_gap) and of [`store`](Self::store).
     ///
@@ -42,13 +42,14 @@ impl<V> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// As for [`lowest_gap`](Self::lowest_gap), or there is no memory for another node or value; the value comes back.
+    /// As for [`lowest_gap`](Self::lowest_gap), or `OutOfMemory` if there is no memory for another node or value. The
+    /// error returns the value.
     pub fn alloc_lowest(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V, AllocError>> {
         let found = self.lowest_gap(request);
         self.alloc_at(found, value)
     }
 
-    /// Stores a value in the highest place that is free and fits; returns its indexes.
+    /// Stores a value in the highest free place that fits; returns its range.
     ///
     /// Cost: that of [`lowest_gap`](Self::lowest_gap) and of [`store`](Self::store).
     ///

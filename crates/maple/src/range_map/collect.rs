@@ -1,4 +1,4 @@
-//! Making a map from entries, entries from a map, and comparing maps.
+//! Builds maps from entries, takes maps apart into entries, and compares maps.
 
 use super::RangeMap;
 use crate::error::SortedError;
@@ -10,8 +10,8 @@ use core::iter::FusedIterator;
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
-/// The entries of a map in ascending order of their indexes, or from the back in descending order. What is left is
-/// dropped with it, or leaked if it is forgotten (`mem::forget`).
+/// The entries of a map in ascending order of their indexes, or from the back in descending order. Dropping it drops
+/// the remaining entries; forgetting it (`mem::forget`) leaks them.
 pub struct IntoIter<V> {
     numbers: map::IntoIter<u32>,
     values: ValueArena<V>,
@@ -48,7 +48,7 @@ impl<V> IntoIterator for RangeMap<V> {
 }
 
 impl<V> RangeMap<V> {
-    /// A map of entries that come in ascending order and do not overlap; they may touch.
+    /// Builds a map from entries that are in ascending order and do not overlap; they may touch.
     ///
     /// Cost: O(n) for n entries; nodes are filled one after the other.
     ///
@@ -65,8 +65,8 @@ impl<V> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// An entry does not begin behind the one before it: the first that does not is named. Or there is not enough
-    /// memory. The values so far are dropped.
+    /// `NotSorted` names the first entry that does not begin after the end of the one before it. `OutOfMemory` if there
+    /// is not enough memory. The values so far are dropped.
     pub fn from_sorted(entries: impl IntoIterator<Item = (Span, V)>) -> Result<Self, SortedError> {
         let mut filling = RangeFilling::new();
         for (span, value) in entries {
@@ -76,7 +76,7 @@ impl<V> RangeMap<V> {
     }
 }
 
-/// A map that is being made of entries in ascending order.
+/// A map that is being built from entries in ascending order.
 pub(super) struct RangeFilling<V> {
     numbers: Filling<u32>,
     values: ValueArena<V>,
@@ -105,7 +105,7 @@ impl<V> FromSorted for RangeFilling<V> {
 /// Stores the entries one after the other: a later one cuts and replaces earlier ones.
 ///
 /// # Panics
-/// A range is empty. Where memory is exhausted it ends as the standard library's collections do.
+/// A range is empty. If memory is exhausted, it ends the process as the standard library's collections do.
 impl<R: RangeBounds<u64>, V: Clone> Extend<(R, V)> for RangeMap<V> {
     fn extend<T: IntoIterator<Item = (R, V)>>(&mut self, entries: T) {
         for (bounds, value) in entries {
@@ -117,7 +117,7 @@ impl<R: RangeBounds<u64>, V: Clone> Extend<(R, V)> for RangeMap<V> {
     }
 }
 
-/// As [`extend`](Extend::extend) of an empty map.
+/// As [`extend`](Extend::extend) on an empty map.
 impl<R: RangeBounds<u64>, V: Clone> FromIterator<(R, V)> for RangeMap<V> {
     fn from_iter<T: IntoIterator<Item = (R, V)>>(entries: T) -> Self {
         let mut map = Self::new();
@@ -126,7 +126,7 @@ impl<R: RangeBounds<u64>, V: Clone> FromIterator<(R, V)> for RangeMap<V> {
     }
 }
 
-/// As [`extend`](Extend::extend) of an empty map.
+/// As [`extend`](Extend::extend) on an empty map.
 impl<R: RangeBounds<u64>, V: Clone, const N: usize> From<[(R, V); N]> for RangeMap<V> {
     fn from(entries: [(R, V); N]) -> Self {
         entries.into_iter().collect()

@@ -1,11 +1,11 @@
-//! The entry or the gap at an index, found once and then looked at or changed.
+//! The entry or the gap at an index, searched once and then read or changed.
 
 use super::RangeMap;
 use crate::error::InsertError;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
-/// What [`RangeMap::entry`] found.
+/// The result of [`RangeMap::entry`].
 pub enum Entry<'a, V> {
     /// The index is in an entry.
     Occupied(OccupiedEntry<'a, V>),
@@ -27,7 +27,7 @@ pub struct VacantEntry<'a, V> {
 }
 
 impl<V> RangeMap<V> {
-    /// The entry or the gap that an index is in, to be changed there.
+    /// The entry or the gap that contains an index, for a change in place.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     ///
@@ -54,7 +54,7 @@ impl<V> RangeMap<V> {
 }
 
 impl<'a, V> OccupiedEntry<'a, V> {
-    /// Its indexes.
+    /// Its range.
     ///
     /// Cost: constant.
     #[must_use]
@@ -70,7 +70,7 @@ impl<'a, V> OccupiedEntry<'a, V> {
         self.map.values.get(self.number)
     }
 
-    /// Its value, to be changed.
+    /// Its value, mutable.
     ///
     /// Cost: constant.
     #[must_use]
@@ -78,7 +78,7 @@ impl<'a, V> OccupiedEntry<'a, V> {
         self.map.values.get_mut(self.number)
     }
 
-    /// Its value, to be changed as long as the map is borrowed.
+    /// Its value, mutable for as long as the map is borrowed.
     ///
     /// Cost: constant.
     #[must_use]
@@ -86,7 +86,7 @@ impl<'a, V> OccupiedEntry<'a, V> {
         self.map.values.get_mut(self.number)
     }
 
-    /// Puts another value in the place of its own, which is returned. Never takes memory.
+    /// Replaces its value, and returns the old one. Never takes memory.
     ///
     /// Cost: constant.
     #[doc(alias = "insert")]
@@ -94,7 +94,7 @@ impl<'a, V> OccupiedEntry<'a, V> {
         core::mem::replace(self.get_mut(), value)
     }
 
-    /// Removes the entry, whole. Never takes memory.
+    /// Removes the whole entry. Never takes memory.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "remove_entry")]
@@ -104,7 +104,7 @@ impl<'a, V> OccupiedEntry<'a, V> {
 }
 
 impl<V> VacantEntry<'_, V> {
-    /// The gap, whole.
+    /// The whole gap.
     ///
     /// Cost: constant.
     #[must_use]
@@ -112,7 +112,7 @@ impl<V> VacantEntry<'_, V> {
         self.gap
     }
 
-    /// Stores a value over a range that is free, such as one in the gap.
+    /// Stores a value over a free range, for example one in the gap.
     ///
     /// Cost: O(log n) for n entries, and O(n) where the table of values grows; amortized O(log n).
     ///

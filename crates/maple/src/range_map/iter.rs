@@ -14,14 +14,14 @@ pub struct Iter<'a, V> {
     values: &'a ValueArena<V>,
 }
 
-/// The ranges of entries, in their order.
+/// The ranges of entries, ascending.
 #[derive(Clone)]
 pub struct Spans<'a>(map::Iter<'a, u32>);
 
 /// The values of entries, in the order of their indexes.
 pub struct Values<'a, V>(Iter<'a, V>);
 
-/// The values of entries, in the order of their indexes, to be changed.
+/// The values of entries, in the order of their indexes, mutable.
 pub struct ValuesMut<'a, V>(IterMut<'a, V>);
 
 impl<V> Clone for Iter<'_, V> {
@@ -135,19 +135,19 @@ impl<V: fmt::Debug> fmt::Debug for Values<'_, V> {
 impl<V> RangeMap<V> {
     /// All entries, ascending.
     ///
-    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
-    /// in eight at most. From the back, each leaf costs O(log n).
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
+    /// most one in eight. From the back, each leaf costs O(log n).
     #[inline]
     #[must_use]
     pub fn iter(&self) -> Iter<'_, V> {
         self.range(..)
     }
 
-    /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond them. Bounds
-    /// that are empty or upside down have none.
+    /// The entries that overlap the bounds, ascending. The first and the last may reach beyond the bounds. Empty or
+    /// reversed bounds have no entries.
     ///
-    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
-    /// in eight at most. From the back, each leaf costs O(log n).
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
+    /// most one in eight. From the back, each leaf costs O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -161,7 +161,7 @@ impl<V> RangeMap<V> {
         Iter { numbers: self.numbers.range(bounds), values: &self.values }
     }
 
-    /// [`range`](Self::range), under the name that interval maps have for it.
+    /// [`range`](Self::range) under the name that interval maps use.
     ///
     /// Cost: as for [`range`](Self::range).
     #[must_use]
@@ -169,10 +169,10 @@ impl<V> RangeMap<V> {
         self.range(bounds)
     }
 
-    /// All entries, ascending, their values to be changed.
+    /// All entries, ascending, with mutable values.
     ///
-    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) where the next leaf has another parent: one
-    /// in eight at most. From the back, each leaf costs O(log n).
+    /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
+    /// most one in eight. From the back, each leaf costs O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -186,8 +186,8 @@ impl<V> RangeMap<V> {
         self.range_mut(..)
     }
 
-    /// The entries that [`range`](Self::range) gives, their values to be changed: also for what of an entry reaches beyond the
-    /// bounds. [`update_range`](Self::update_range) cuts such entries first.
+    /// The entries of [`range`](Self::range), with mutable values. A change applies to a whole entry, even where it
+    /// reaches beyond the bounds. [`update_range`](Self::update_range) cuts such entries first.
     ///
     /// Cost: as for [`range`](Self::range).
     ///
@@ -219,7 +219,7 @@ impl<V> RangeMap<V> {
         Values(self.iter())
     }
 
-    /// The values of all entries, in the order of their indexes, to be changed.
+    /// The values of all entries, in the order of their indexes, mutable.
     ///
     /// Cost: as for [`iter`](Self::iter).
     pub fn values_mut(&mut self) -> ValuesMut<'_, V> {

@@ -1,4 +1,4 @@
-//! The map for values of any type: a [`WordMap`] of numbers, and the values under those numbers beside it.
+//! The map for values of any type: a [`WordMap`] of numbers, and beside it the values with these numbers.
 //!
 //! ```text
 //!   WordMap<u32>     | 3 | gap | 0 |  1  | gap |        which number a range has
@@ -32,8 +32,8 @@ use freehold_units::{Broken, Span, check};
 
 /// Maps ranges of `u64`, both ends included, to values of any type.
 ///
-/// Ranges do not overlap. A store over a range replaces what is there, and cuts what reaches beyond: the value is cloned if
-/// parts of its entry stay on both sides, and never else. Neighbours with equal values stay apart, gaps do not.
+/// Ranges do not overlap. A store over a range replaces the entries there, and cuts those that reach beyond. The value
+/// is cloned only if parts of its entry stay on both sides. Neighbours with equal values stay apart; gaps do not.
 ///
 /// ```
 /// use freehold_maple::RangeMap;
@@ -48,7 +48,7 @@ use freehold_units::{Broken, Span, check};
 /// ```
 ///
 /// # Coming from `BTreeMap` or `rangemap`
-/// Methods are found under their names there by searching these docs. Ranges are taken in any form: `0..10`, `0..=9`, `5..`, a
+/// Search these docs for the name of a method there. Ranges are accepted in any form: `0..10`, `0..=9`, `5..`, a
 /// [`Span`].
 ///
 /// | Theirs | Ours |
@@ -76,23 +76,24 @@ use freehold_units::{Broken, Span, check};
 /// | equal neighbours coalesce (rangemap) | [`merge_adjacent_in`](Self::merge_adjacent_in) after the store |
 ///
 /// # Cost
-/// That of [`WordMap`], and for each value an access beside the tree. A value takes its own size, rounded up, and that of an
-/// enum's tag; the tree 13 to 27 bytes a range.
+/// The cost of [`WordMap`], and one access beside the tree for each value. A value takes its own size plus that of an
+/// enum's tag, rounded up; the tree takes 13 to 27 bytes a range.
 ///
 /// # Memory, and values that panic
-/// An operation that lacks memory says so and has changed nothing. [`erase`](Self::erase), [`retain`](Self::retain) and
-/// merging never take memory. Where a value's `clone` panics, nothing has changed, and a value on its way into the map is
-/// dropped. Where a value's `drop` panics, the operation is done, the map is valid, and the other removed values are dropped
-/// while it unwinds.
+/// - An operation that lacks memory returns an error and has changed nothing. [`erase`](Self::erase),
+///   [`retain`](Self::retain) and merging never take memory.
+/// - If a value's `clone` panics, nothing has changed, and a value on its way into the map is dropped.
+/// - If a value's `drop` panics, the operation is done, the map is valid, and the other removed values are dropped
+///   during the unwind.
 pub struct RangeMap<V> {
-    /// Which number each range has.
+    /// The number of each range's value.
     numbers: WordMap<u32>,
-    /// The values under these numbers.
+    /// The values with these numbers.
     values: ValueArena<V>,
 }
 
 impl<V> RangeMap<V> {
-    /// An empty map, without memory of its own. Ten entries take memory for their values alone.
+    /// An empty map, without memory of its own. Up to ten entries take memory only for their values.
     ///
     /// Cost: constant.
     #[must_use]
@@ -100,14 +101,14 @@ impl<V> RangeMap<V> {
         Self { numbers: WordMap::new(), values: ValueArena::new() }
     }
 
-    /// An empty map that uses so much of its nodes, for tests.
+    /// An empty map that uses only a part of its nodes' slots, as `nodes` says. For tests.
     #[doc(hidden)]
     #[must_use]
     pub const fn with_nodes(nodes: Nodes) -> Self {
         Self { numbers: WordMap::with_nodes(nodes), values: ValueArena::new() }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     ///
     /// Cost: constant.
     #[must_use]
@@ -115,7 +116,7 @@ impl<V> RangeMap<V> {
         self.numbers.len()
     }
 
-    /// Whether there is no entry.
+    /// Whether there are no entries.
     ///
     /// Cost: constant.
     #[must_use]
@@ -132,7 +133,8 @@ impl<V> RangeMap<V> {
         self.numbers.get(index).map(|number| self.values.get(number))
     }
 
-    /// The value at an index, to be changed. It is that of the whole entry; [`update_range`](Self::update_range) changes a part.
+    /// The value at an index, mutable. It belongs to the whole entry; [`update_range`](Self::update_range) changes a
+    /// part.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[inline]
@@ -150,7 +152,7 @@ impl<V> RangeMap<V> {
         self.numbers.get(index).is_some()
     }
 
-    /// The range that an index is in, with its value; without a value, the whole gap.
+    /// The range that contains an index, with its value, or the whole gap if it has none.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
@@ -159,7 +161,7 @@ impl<V> RangeMap<V> {
         (span, number.map(|number| self.values.get(number)))
     }
 
-    /// The entry that an index is in: its whole range, and its value.
+    /// The entry that contains an index: its whole range, and its value.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "get_key_value")]
@@ -170,10 +172,10 @@ impl<V> RangeMap<V> {
         self.numbers.entry_at(index).map(|(span, number)| (span, self.values.get(number)))
     }
 
-    /// The gaps that have an index within the bounds, ascending, whole.
+    /// The gaps that overlap the bounds, ascending. Each is returned whole.
     ///
-    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and for
-    /// all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
+    /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and
+    /// for all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -186,7 +188,7 @@ impl<V> RangeMap<V> {
         self.numbers.gaps(bounds)
     }
 
-    /// Whether no index within the bounds is in an entry.
+    /// Whether no entry overlaps the bounds.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "overlaps")]
@@ -211,7 +213,7 @@ impl<V> RangeMap<V> {
         self.numbers.nodes()
     }
 
-    /// Bytes of memory that the map holds for nodes and for values, in use or not; what values own is not counted.
+    /// Bytes of memory that the map holds for nodes and values, in use or not. Memory that values own is not counted.
     ///
     /// Cost: constant.
     #[must_use]
@@ -219,7 +221,7 @@ impl<V> RangeMap<V> {
         self.numbers.bytes() + self.values.bytes()
     }
 
-    /// From now on has no more than so many leaves and inner nodes; a store that takes more fails.
+    /// Limits the leaves and inner nodes in use. A store that needs more fails.
     ///
     /// Cost: constant.
     pub fn set_node_limit(&mut self, leaves: usize, inners: usize) {
@@ -229,13 +231,13 @@ impl<V> RangeMap<V> {
     /// Checks every invariant of the map from scratch. Cost: linear.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first invariant that does not hold.
     pub fn validate(&self) -> Result<(), Broken> {
         self.numbers.validate()?;
         for (span, number) in &self.numbers {
             check(self.values.has(number), "M8", "a number in the tree has a value", span.first())?;
         }
-        // As many values as entries, each entry with one: so no two have the same.
+        // There are as many values as entries, and each entry has one, so no two entries share one.
         check(self.values.len() as u64 == self.len(), "M8", "a value's number is in the tree once", 0)
     }
 }

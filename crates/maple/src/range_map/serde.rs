@@ -12,8 +12,8 @@ impl<V: Serialize> Serialize for RangeMap<V> {
     }
 }
 
-/// Entries must be in ascending order and may not overlap, so that equal maps are written alike and what was read is
-/// written again as it was.
+/// Entries must be in ascending order and must not overlap, so that equal maps have equal serialized forms, and reading
+/// and writing returns the input.
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for RangeMap<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Entries(RangeFilling::new()))

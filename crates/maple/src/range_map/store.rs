@@ -1,4 +1,4 @@
-//! Storing and removing.
+//! Stores and removes entries.
 
 use super::RangeMap;
 use crate::OutOfMemory;
@@ -11,24 +11,24 @@ use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
-/// The number that a word of the tree is.
+/// The number in a word of the tree.
 pub(super) fn number_of(word: Word) -> u32 {
     word.addr() as u32
 }
 
-/// The new value of an entry that is cut, and the entry's number.
+/// The number of an entry that is cut, and its new value.
 pub(super) type CutEnd<V> = Option<(u32, V)>;
 
 impl<V> RangeMap<V> {
-    /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed; an entry that
-    /// reaches beyond both ends is cut in two, and its value cloned.
+    /// Stores a value over a range, whatever is there. An entry that reaches beyond the range is cut, not removed. An
+    /// entry that reaches beyond both ends is cut in two, and its value cloned.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
-    /// n).
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized
+    /// O(log n).
     ///
     /// # Errors
-    /// The range is empty, or there is no memory for another node or value; nothing has changed then, and the value comes
-    /// back.
+    /// `EmptyRange`, or `OutOfMemory` if there is no memory for another node or value. Nothing has changed then, and
+    /// the error returns the value.
     #[doc(alias = "insert")]
     #[doc(alias = "insert_overwrite")]
     pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: V) -> Result<(), Rejected<V, StoreError>>
@@ -47,12 +47,13 @@ impl<V> RangeMap<V> {
         Ok(())
     }
 
-    /// The same, where the value of what is left of a cut entry depends on which part that is. `cut` is told the entry's
-    /// whole range, the part that stays, and the value so far, and says the value of that part: of an extent on a disk,
-    /// where the part begins. It is called for each part that stays, two at most, before anything changes.
+    /// As [`store`](Self::store), and computes new values for the remaining parts of cut entries. `cut` gets the
+    /// entry's whole range, the part that stays, and the old value, and returns the value of that part. For an extent
+    /// on a disk, that is where the part begins. It is called for each part that stays, at most two, before anything
+    /// changes.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
-    /// n).
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized
+    /// O(log n).
     ///
     /// ```
     /// use freehold_maple::RangeMap;
@@ -86,7 +87,7 @@ impl<V> RangeMap<V> {
         }
     }
 
-    /// Stores a value over a range that is free.
+    /// Stores a value over a free range.
     ///
     /// Cost: O(log n) for n entries, and O(n) where the table of values grows; amortized O(log n).
     ///
@@ -101,8 +102,8 @@ impl<V> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// The range is empty or overlaps an entry, or there is no memory for another node or value; nothing has changed then, and
-    /// the value comes back.
+    /// `EmptyRange`, `Occupied` if the range overlaps an entry, or `OutOfMemory` if there is no memory for another node
+    /// or value. Nothing has changed then, and the error returns the value.
     #[doc(alias = "try_insert")]
     #[doc(alias = "insert_strict")]
     pub fn insert(
@@ -116,7 +117,7 @@ impl<V> RangeMap<V> {
         let mut plan = StorePlan::new(span);
         match self.prepare_insert(&mut plan) {
             Ok(()) => {
-                // Nothing is there: nothing is removed or cut.
+                // The range is free, so nothing is removed or cut.
                 let number = self.values.put(value);
                 self.numbers.commit(&mut plan, Some(number));
                 Ok(())
@@ -136,7 +137,7 @@ impl<V> RangeMap<V> {
         Ok(self.values.reserve(1)?)
     }
 
-    /// Removes the whole entry that an index is in. Never takes memory.
+    /// Removes the whole entry that contains an index. Never takes memory.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     ///
@@ -156,10 +157,11 @@ impl<V> RangeMap<V> {
         Some((span, self.values.take(number)))
     }
 
-    /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
+    /// Removes everything in a range. An entry that reaches beyond it is cut, not removed. An empty range removes
+    /// nothing.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
-    /// n).
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized
+    /// O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -170,7 +172,7 @@ impl<V> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// An entry is cut, and there is no memory for another node or value; nothing has changed then.
+    /// An entry is cut, and there is no memory for another node or value. Nothing has changed then.
     #[doc(alias = "remove")]
     #[doc(alias = "cut")]
     pub fn remove_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), OutOfMemory>
@@ -185,10 +187,11 @@ impl<V> RangeMap<V> {
         Ok(())
     }
 
-    /// The same, where `cut` says the values of the parts that stay, as for [`store_with`](Self::store_with).
+    /// As [`remove_range`](Self::remove_range), with `cut` to compute the values of the remaining parts, as for
+    /// [`store_with`](Self::store_with).
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized O(log
-    /// n).
+    /// Cost: O(log n + k) for n entries of which it removes k, and O(n) where the table of values grows; amortized
+    /// O(log n).
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -212,9 +215,9 @@ impl<V> RangeMap<V> {
         Ok(())
     }
 
-    /// Erases every entry that `keep` says no to, in ascending order. Never takes memory.
+    /// Erases every entry for which `keep` returns false, in ascending order. Never takes memory.
     ///
-    /// Should `keep` or a value's drop panic, the entries so far are erased and the others stay.
+    /// If `keep` or a value's drop panics, the entries rejected so far are erased and the others stay.
     ///
     /// Cost: O(n) for n entries, and O(log n) for each that is erased.
     ///
@@ -263,20 +266,20 @@ impl<V> RangeMap<V> {
         self.erase(span.first())
     }
 
-    /// Plans a store or a removal, and reserves its nodes, and room for a new value and a second one.
+    /// Plans a store or a removal. Reserves its nodes, and places for a new value and a second one.
     #[inline]
     pub(super) fn prepare(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
         self.numbers.tree.plan_and_reserve(plan, entry)?;
         self.values.reserve(2)
     }
 
-    /// The number of the entry that a store cuts in two.
+    /// The number of the entry that a store cuts in two, if it cuts one.
     pub(super) fn cut_in_two(&self, plan: &StorePlan) -> Option<u32> {
         self.numbers.tree.cut_word(plan).map(number_of)
     }
 
-    /// Does a prepared store, and drops the values that it removes. `second` is the value of the upper part of an entry that
-    /// is cut in two.
+    /// Makes a prepared store, and drops the values that it removes. `second` is the value of the upper part of an
+    /// entry that is cut in two.
     pub(super) fn commit(&mut self, plan: &mut StorePlan, value: Option<V>, second: Option<V>) {
         let Self { numbers, values } = self;
         let [entry, second] = put_both(values, value, second);
@@ -289,7 +292,8 @@ impl<V> RangeMap<V> {
         );
     }
 
-    /// Does a prepared store over `span`; `cut` says the values of the parts that stay of the entries at either end.
+    /// Makes a prepared store over `span`. `cut` computes the values of the remaining parts of the entries at either
+    /// end.
     fn commit_with(
         &mut self,
         plan: &mut StorePlan,
@@ -303,7 +307,7 @@ impl<V> RangeMap<V> {
         self.set_ends([low, high]);
     }
 
-    /// The values that `cut` says for the parts that stay, below and above a range, of the entries at its ends.
+    /// The values from `cut` for the remaining parts, below and above a range, of the entries at its ends.
     pub(super) fn kept_ends(&self, span: Span, cut: &mut impl FnMut(Span, Span, &V) -> V) -> [CutEnd<V>; 2] {
         let mut end = |index: u64, part: fn(Span, Span) -> Option<Span>| -> CutEnd<V> {
             let (whole, number) = self.numbers.entry_at(index)?;
@@ -313,13 +317,13 @@ impl<V> RangeMap<V> {
         [end(span.first(), Span::below), end(span.last(), Span::above)]
     }
 
-    /// The value of the upper end, if that is of an entry that the store cuts in two: it is the entry's second.
+    /// The value of the upper end if the store cuts an entry in two: it is the value of that entry's upper part.
     pub(super) fn take_second(&self, plan: &StorePlan, high: &mut CutEnd<V>) -> Option<V> {
         let in_two = self.cut_in_two(plan);
         high.take_if(|(number, _)| in_two == Some(*number)).map(|(_, value)| value)
     }
 
-    /// Sets the values of the parts that stayed.
+    /// Sets the values of the remaining parts.
     pub(super) fn set_ends(&mut self, ends: [CutEnd<V>; 2]) {
         let replaced = ends.map(|end| {
             let (number, value) = end?;
@@ -329,7 +333,7 @@ impl<V> RangeMap<V> {
     }
 }
 
-/// Puts a store's values into their places; returns their numbers as words.
+/// Stores a store's values in their places; returns their numbers as words.
 pub(super) fn put_both<V>(
     values: &mut ValueArena<V>,
     value: Option<V>,

@@ -14,9 +14,9 @@ use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 impl<V> RangeMap<V> {
-    /// [`take_range`](Self::take_range), where `cut` says the value of each part of an entry that is cut: of the part that is
-    /// removed, and of the parts that stay. It is told the entry's whole range, the part, and the value so far. It is called
-    /// before anything changes.
+    /// As [`take_range`](Self::take_range), with `cut` to compute the value of each part of an entry that is cut: of
+    /// the removed part, and of the remaining parts. `cut` gets the entry's whole range, the part, and the old value.
+    /// It is called before anything changes.
     ///
     /// Cost: as for [`take_range`](Self::take_range).
     ///
@@ -45,8 +45,8 @@ impl<V> RangeMap<V> {
         Ok(self.commit_taking(&mut plan, span, None, taken, ends, cut))
     }
 
-    /// [`replace_range`](Self::replace_range), where `cut` says the value of each part of an entry that is cut, as for
-    /// [`take_range_with`](Self::take_range_with).
+    /// As [`replace_range`](Self::replace_range), with `cut` to compute the value of each part of an entry that is cut,
+    /// as for [`take_range_with`](Self::take_range_with).
     ///
     /// Cost: as for [`replace_range`](Self::replace_range).
     ///
@@ -80,15 +80,15 @@ impl<V> RangeMap<V> {
         }
     }
 
-    /// Plans a store or a removal, and reserves what it takes, with room for what it returns.
+    /// Plans a store or a removal. Reserves what it takes, and capacity for what it returns.
     fn plan_taking(&mut self, plan: &mut StorePlan, entry: bool) -> Result<Vec<(Span, V)>, OutOfMemory> {
         let taken = self.numbers.room_for_entries(plan.span)?;
         self.prepare(plan, entry)?;
         Ok(taken)
     }
 
-    /// Does a prepared store over `span`, and returns what it removes. `ends` are the new values of parts that stay; `cut` says
-    /// those of removed parts of entries that are cut.
+    /// Makes a prepared store over `span`, and returns what it removes. `ends` are the new values of remaining parts.
+    /// `cut` computes those of removed parts of entries that are cut.
     fn commit_taking(
         &mut self,
         plan: &mut StorePlan,
@@ -101,7 +101,7 @@ impl<V> RangeMap<V> {
         let [low, mut high] = ends;
         let second = self.take_second(plan, &mut high);
         let Self { numbers, values } = self;
-        // `cut` may panic: it is called for both ends before anything changes.
+        // `cut` may panic, so it is called for both ends before anything changes.
         let parts = numbers.range(span).filter(|&(whole, _)| !span.covers(whole));
         let parts = parts.map(|(whole, number)| cut(whole, overlap(whole, span), values.get(number)));
         let mut parts = parts.collect::<ArrayVec<V, 2>>().into_iter();
@@ -122,8 +122,8 @@ impl<V> RangeMap<V> {
 }
 
 impl<V: Clone> RangeMap<V> {
-    /// Removes everything in a range, and returns it: each entry's part within the range. What reaches beyond the range is cut:
-    /// the part outside stays, and its value is cloned.
+    /// Removes everything in a range, and returns it: each entry's part within the range. An entry that reaches beyond
+    /// the range is cut: the part outside stays, and its value is cloned.
     ///
     /// Cost: as for [`remove_range`](Self::remove_range), and memory for what is returned.
     ///
@@ -138,7 +138,7 @@ impl<V: Clone> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// There is no memory for what is returned, or for another node or value where an entry is cut; nothing has changed then.
+    /// There is no memory for the result, or for another node or value if an entry is cut. Nothing has changed then.
     #[doc(alias = "drain")]
     #[doc(alias = "remove")]
     pub fn take_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<Removed<V>, OutOfMemory> {
@@ -149,7 +149,7 @@ impl<V: Clone> RangeMap<V> {
         Ok(self.commit_taking(&mut plan, span, None, taken, ends, |_, _, value| value.clone()))
     }
 
-    /// Stores a value over a range, and returns what was there: each entry's part within the range.
+    /// Stores a value over a range, and returns the old entries: each entry's part within the range.
     ///
     /// Cost: as for [`store`](Self::store), and memory for what is returned.
     ///
@@ -163,7 +163,7 @@ impl<V: Clone> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// The range is empty, or as for [`take_range`](Self::take_range); the value comes back.
+    /// `EmptyRange`, or as for [`take_range`](Self::take_range). The error returns the value.
     #[doc(alias = "insert_overwrite")]
     pub fn replace_range(
         &mut self,
@@ -183,15 +183,15 @@ impl<V: Clone> RangeMap<V> {
         }
     }
 
-    /// The value of the upper part of an entry that is cut in two. No other part that stays gets a new value.
+    /// The value of the upper part of an entry that is cut in two. No other remaining part gets a new value.
     fn cloned_end(&self, plan: &StorePlan) -> [CutEnd<V>; 2] {
         [None, self.cut_in_two(plan).map(|number| (number, self.values.get(number).clone()))]
     }
 
-    /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
-    /// is cut: each map has a part, and the value is cloned.
+    /// Splits off everything from an index on, as a new map. An entry that contains the index, but does not start
+    /// there, is cut: each map gets a part, and the value is cloned.
     ///
-    /// Cost: O(log n + m) for m entries above: the upper part is built anew, entry by entry.
+    /// Cost: O(log n + m) for m entries above: the upper part is rebuilt, entry by entry.
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -204,7 +204,7 @@ impl<V: Clone> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// There is not enough memory for the nodes and the values of the upper part; nothing has changed then.
+    /// There is not enough memory for the nodes and the values of the upper part. Nothing has changed then.
     #[doc(alias = "split_off")]
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let mut values = ValueArena::new();
@@ -212,7 +212,7 @@ impl<V: Clone> RangeMap<V> {
         let cut = self.numbers.entry_at(index).filter(|(span, _)| span.first() < index);
         let mut second = cut.map(|(_, number)| self.values.get(number).clone());
         let mut numbers = self.numbers.split_at(index)?;
-        // The first entry of the upper part is the one that is cut, if one is.
+        // If an entry is cut, it is the first one of the upper part.
         numbers.tree.replace_words(|word| {
             let value = second.take().unwrap_or_else(|| self.values.take(number_of(word)));
             values.put(value).into_word()
@@ -232,7 +232,8 @@ impl<V: Clone> RangeMap<V> {
     }
 }
 
-/// As [`try_clone`](RangeMap::try_clone), but where memory is exhausted it ends as the standard library's collections do.
+/// As [`try_clone`](RangeMap::try_clone), but if memory is exhausted it ends the process, like the standard library's
+/// collections.
 impl<V: Clone> Clone for RangeMap<V> {
     fn clone(&self) -> Self {
         crate::map::or_abort(self.try_clone())

@@ -1,4 +1,4 @@
-//! Changing values in place, cutting entries and merging them.
+//! Changes values in place, cuts entries and merges them.
 
 use super::RangeMap;
 use super::store::number_of;
@@ -9,13 +9,13 @@ use core::ops::RangeBounds;
 use freehold_units::Span;
 
 impl<V> RangeMap<V> {
-    /// Changes the values of the entries in a range, and no others: entries that reach beyond the range are cut at its ends
-    /// first, and their values cloned. `change` is given each entry's range, ascending, and its value. Gaps stay gaps.
+    /// Changes only the values in a range: entries that reach beyond it are first cut at its ends, and their values
+    /// cloned. `change` gets each entry's range, ascending, and its value. Gaps stay gaps.
     ///
-    /// Entries stay cut even where the values on both sides are equal: see [`merge_adjacent_in`](Self::merge_adjacent_in).
+    /// Entries stay cut even if the values on both sides are equal: see [`merge_adjacent_in`](Self::merge_adjacent_in).
     ///
-    /// Cost: O(log n + k) for n entries and k whose values change, and O(n) where the table of values grows for a part that
-    /// is cut off.
+    /// Cost: O(log n + k) for n entries and k whose values change, and O(n) where the table of values grows for a part
+    /// that is cut off.
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -28,7 +28,7 @@ impl<V> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// There is no memory for another node or value, where an entry is cut; nothing has changed then. Should `change` panic,
+    /// There is no memory for another node or value, if an entry is cut. Nothing has changed then. If `change` panics,
     /// the values so far are changed.
     #[doc(alias = "overlapping_mut")]
     pub fn update_range(
@@ -40,7 +40,7 @@ impl<V> RangeMap<V> {
         V: Clone,
     {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
-        // Clones may panic: both are made before anything changes.
+        // Clones may panic, so both are made before anything changes.
         let low = self.cut_part(span.first());
         let high = span.last().checked_add(1).and_then(|behind| self.cut_part(behind));
         let whole = self.numbers.entry_at(span.first()).filter(|_| low.is_some());
@@ -57,8 +57,8 @@ impl<V> RangeMap<V> {
         Ok(())
     }
 
-    /// Cuts the entry that an index is in, so that an entry begins there; its value is cloned. False if there is nothing to
-    /// cut: the index is in a gap, or an entry begins there already.
+    /// Cuts the entry that contains an index, so that an entry begins there; its value is cloned. Returns `false` if
+    /// there is nothing to cut: the index is in a gap, or an entry begins there already.
     ///
     /// Cost: O(log n) for n entries, and O(n) where the table of values grows; amortized O(log n).
     ///
@@ -71,7 +71,7 @@ impl<V> RangeMap<V> {
     /// ```
     ///
     /// # Errors
-    /// There is no memory for another node or value; nothing has changed then.
+    /// There is no memory for another node or value. Nothing has changed then.
     #[doc(alias = "split")]
     pub fn cut_at(&mut self, index: u64) -> Result<bool, OutOfMemory>
     where
@@ -83,7 +83,8 @@ impl<V> RangeMap<V> {
         Ok(cuts)
     }
 
-    /// The part from an index on of the entry that the index is in, and a clone of its value; none if the entry begins there.
+    /// The part, from an index on, of the entry that contains the index, and a clone of its value. `None` if the entry
+    /// begins there.
     fn cut_part(&self, index: u64) -> Option<(Span, V)>
     where
         V: Clone,
@@ -92,7 +93,7 @@ impl<V> RangeMap<V> {
         Some((indexes(index, whole.last()), self.values.get(number).clone()))
     }
 
-    /// Stores a part that was cut as an entry of its own.
+    /// Stores a part that was cut off as an entry of its own.
     fn store_part(&mut self, part: Option<(Span, V)>) -> Result<(), OutOfMemory> {
         if let Some((part, value)) = part {
             let mut plan = StorePlan::new(part);
@@ -102,8 +103,8 @@ impl<V> RangeMap<V> {
         Ok(())
     }
 
-    /// Makes one entry of each run of entries that touch and have equal values. Returns how many entries fewer there are. Of
-    /// each run the first value stays. Never takes memory.
+    /// Merges each run of entries that touch and have equal values into one entry, which keeps the first value of the
+    /// run. Returns by how many the number of entries fell. Never takes memory.
     ///
     /// Cost: O(n) for n entries, and O(log n) for each run that is merged.
     #[doc(alias = "coalesce")]
@@ -114,8 +115,8 @@ impl<V> RangeMap<V> {
         self.merge_adjacent_in(..)
     }
 
-    /// The same for the entries within the bounds and those that touch these: after each store over a range, this makes a map
-    /// whose equal neighbours are always one.
+    /// As [`merge_adjacent`](Self::merge_adjacent), for the entries that overlap or touch the bounds. Called after each
+    /// store over a range, it keeps equal neighbours merged throughout the map.
     ///
     /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     ///
@@ -136,10 +137,10 @@ impl<V> RangeMap<V> {
         self.merge_adjacent_in_by(bounds, |a, b| a == b)
     }
 
-    /// The same, where `same` says whether two neighbours are equal; it is given the run's first value, and the value
-    /// that may join it.
+    /// As [`merge_adjacent_in`](Self::merge_adjacent_in), with `same` to compare two neighbours. It gets the run's
+    /// first value, and the value that may join it.
     ///
-    /// Should `same` or a value's drop panic, the runs so far are merged and the others are not.
+    /// If `same` or a value's drop panics, the runs so far are merged and the others are not.
     ///
     /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     pub fn merge_adjacent_in_by(
@@ -158,7 +159,7 @@ impl<V> RangeMap<V> {
         before - self.len()
     }
 
-    /// Makes one entry of whole entries that touch, two or more; the value of that number stays. Takes no memory.
+    /// Makes one entry of two or more entries that touch; the value with that number stays. Takes no memory.
     fn unite(&mut self, run: Span, number: u32) {
         let mut plan = StorePlan::new(run);
         self.numbers.tree.plan(&mut plan, true);

@@ -1,13 +1,13 @@
 //! Memory for the nodes of a shared tree: [chunks] that never move, in a directory of fixed size.
 //!
-//! The writer has an [`Arena`] for each kind of node; readers have its [`Chunks`]. A reader that finds a node in the root, or
-//! its number in another node, may read that node, under a guard, while the writer takes, changes and gives back others.
+//! The writer has an [`Arena`] for each kind of node; readers have its [`Chunks`]. A reader finds a node in the root,
+//! or its number in another node. Under a guard it may read that node while the writer takes, changes and frees others.
 //!
 //! # Invariants
-//! Of a node that readers can reach, nothing changes but links and gaps of an inner node and words of a leaf's entries (M10): the
-//! tree changes nodes that no reader has seen yet, and a node is given back after a grace period. Links and words are atomic.
-//! Readers do not look at gaps, and never have a reference to a whole node. Chunks stay where they are as long as one of the two
-//! has them (M11).
+//! - Of a node that readers can reach, only three things change: links and gaps of an inner node, words of a leaf's
+//!   entries (M10). Everything else is written before the node is published; a node is freed only after a grace period.
+//! - Links and words are atomic. Readers do not read gaps, and never hold a reference to a whole node.
+//! - A chunk stays where it is as long as the arena or the readers' side lives (M11).
 
 #![allow(unsafe_code)]
 
@@ -24,22 +24,22 @@ use core::ops::{Index, IndexMut};
 use core::ptr;
 use freehold_units::chunks;
 
-/// The chunks of nodes of one kind. In cache lines of its own, as each level of a look-up looks at it.
+/// The chunks of nodes of one kind. In cache lines of its own, as each level of a look-up reads it.
 #[repr(align(128))]
 pub(super) struct Chunks<T> {
-    /// Each is null until the writer makes it.
+    /// Each is null until the writer allocates it.
     chunks: [AtomicPtr<T>; chunks::NAMED],
 }
 
-/// The writer's side: which nodes are vacant.
+/// The writer's side: knows which nodes are vacant.
 pub(super) struct Arena<T> {
     chunks: Arc<Chunks<T>>,
-    /// First of the list of vacant nodes.
+    /// Head of the free list of vacant nodes.
     vacant: NodeId,
     vacant_len: usize,
-    /// Nodes that have been made, in use or vacant.
+    /// Nodes made so far, in use or vacant.
     made: usize,
-    /// Nodes that may be in use at once.
+    /// The most nodes that may be in use at once.
     limit: usize,
 }
 
@@ -62,25 +62,28 @@ impl<T> Chunks<T> {
         Self { chunks: [const { AtomicPtr::new(ptr::null_mut()) }; chunks::NAMED] }
     }
 
-    /// Where a node is. Its chunk was made before its number went anywhere.
+    /// The address of a node. Its chunk was made before its number was published.
     #[inline]
     pub(super) fn at(&self, id: NodeId) -> *mut T {
         let (chunk, at) = chunks::place(id);
-        // Relaxed: who has the number has it from the writer, by way of a link's Release, which came after the chunk's store.
+        // Relaxed: the number came from the writer through a link's Release store, which follows the store of the
+        // chunk.
         let first = self.chunks[chunk].load(Ordering::Relaxed);
         debug_assert!(!first.is_null(), "M11: a node's chunk is there");
         first.wrapping_add(at)
     }
 }
 
-/// A leaf that others may change where M10 allows it.
+/// A published leaf. The writer may change it where M10 allows it.
 #[derive(Clone, Copy)]
 pub(crate) struct PublishedLeaf<'r> {
     node: *mut Leaf,
     reached: PhantomData<&'r Leaf>,
 }
 
-// SAFETY: it is a place like any other. A word that is loaded there becomes a value of a map that the thread may share only.
+// SAFETY:
+// - It is only an address.
+// - A word loaded from there becomes a value only through a map, which the thread may use only if it may share it.
 unsafe impl Send for PublishedLeaf<'_> {}
 // SAFETY: as above; loads are atomic.
 unsafe impl Sync for PublishedLeaf<'_> {}
@@ -89,7 +92,8 @@ impl PublishedLeaf<'_> {
     /// A leaf that a reader has reached.
     ///
     /// # Safety
-    /// It was published, and is within reach of a guard for as long as `'r`.
+    /// - The leaf was published.
+    /// - A guard keeps it reachable for all of `'r`.
     #[inline]
     pub(super) unsafe fn at(node: *mut Leaf) -> Self {
         Self { node, reached: PhantomData }
@@ -101,21 +105,24 @@ impl<'r> ReadLeaf<'r> for PublishedLeaf<'r> {
 
     #[inline]
     fn shape(self) -> &'r Shape {
-        // SAFETY: it was written before the leaf was published, and never changes while it can be reached (M10).
+        // SAFETY: the shape was written before the leaf was published, and never changes while the leaf is reachable
+        // (M10).
         unsafe { &(*self.node).shape }
     }
 
     #[inline]
     fn word(self, slot: usize) -> Word {
         switch();
-        // SAFETY: the leaf is there, and while it can be reached its words change by `set_word` alone, atomically.
+        // SAFETY:
+        // - The leaf is alive for `'r`.
+        // - While it is reachable, only `set_word` changes its words, atomically.
         let word = unsafe { AtomicPtr::from_ptr(&raw mut (*self.node).words[slot % SLOTS]) };
-        // Acquire: pairs with the Release of `set_word`, so that what the word is of is seen as it was made.
+        // Acquire: pairs with the Release of `set_word`, so the value behind the word is seen initialised.
         word.load(Ordering::Acquire)
     }
 }
 
-/// An inner node that others may change where M10 allows it.
+/// A published inner node. The writer may change it where M10 allows it.
 #[derive(Clone, Copy)]
 pub(super) struct PublishedInner<'r> {
     node: *mut Inner,
@@ -132,20 +139,22 @@ impl<'r> PublishedInner<'r> {
         Self { node, reached: PhantomData }
     }
 
-    /// The indexes that part its children.
+    /// The indexes that separate its children.
     #[inline]
     pub(super) fn pivots(self) -> &'r Pivots {
-        // SAFETY: they were written before the node was published, and never change while it can be reached (M10).
+        // SAFETY: the pivots were written before the node was published, and never change while it is reachable (M10).
         unsafe { &(*self.node).pivots }
     }
 
-    /// The child of that slot now.
+    /// The present child in that slot.
     #[inline]
     pub(super) fn child(self, slot: usize) -> NodeId {
         switch();
-        // SAFETY: the node is there, and while it can be reached its links change by `set_child` alone, atomically.
+        // SAFETY:
+        // - The node is alive for `'r`.
+        // - While it is reachable, only `set_child` changes its links, atomically.
         let link = unsafe { AtomicU32::from_ptr(&raw mut (*self.node).children[slot % FANOUT]) };
-        // Acquire: pairs with the Release of `set_child`, so that the child is seen as it was built.
+        // Acquire: pairs with the Release of `set_child`, so the child is seen as it was built.
         link.load(Ordering::Acquire)
     }
 }
@@ -170,7 +179,7 @@ impl<T: PoolNode> Arena<T> {
         Self { chunks, vacant: NONE, vacant_len: 0, made: 0, limit: usize::MAX }
     }
 
-    /// What readers need.
+    /// The readers' side.
     pub(super) fn chunks(&self) -> Arc<Chunks<T>> {
         Arc::clone(&self.chunks)
     }
@@ -181,14 +190,14 @@ impl<T: PoolNode> Arena<T> {
         let id = chunks::nth(self.made).ok_or(OutOfMemory)?;
         let (chunk, at) = chunks::place(id);
         if at == 0 {
-            // SAFETY: the size is not 0, as no node's is.
+            // SAFETY: no node has size 0.
             let first = unsafe { alloc(layout::<T>(chunk)?) };
             if first.is_null() {
                 return Err(OutOfMemory);
             }
             self.chunks.chunks[chunk].store(first.cast(), Ordering::Relaxed);
         }
-        // SAFETY: the place is in a chunk, and nobody has the number yet.
+        // SAFETY: the address is in a chunk, and nobody has the number yet.
         unsafe { self.chunks.at(id).write(T::VACANT) };
         self.made += 1;
         self.give_back(id);
@@ -219,8 +228,10 @@ impl<T: PoolNode> IndexMut<NodeId> for Arena<T> {
     #[inline]
     fn index_mut(&mut self, id: NodeId) -> &mut T {
         self.assert_made(id);
-        // SAFETY: the node is initialised, and this is the only reference to it: the writer's others have ended, and readers
-        // have none, since the tree changes nodes alone that they cannot reach (M10).
+        // SAFETY:
+        // - The node is initialised.
+        // - The writer's other references to it have ended.
+        // - Readers have none: the tree borrows mutably only nodes that they cannot reach (M10).
         unsafe { &mut *self.chunks.at(id) }
     }
 }
@@ -258,7 +269,9 @@ impl<T: PoolNode> NodePool<T> for Arena<T> {
         self.assert_made(from);
         self.assert_made(to);
         assert!(from != to, "M6: a node that was taken is none that is in use");
-        // SAFETY: both are initialised, and two; nobody has a reference to the second, which was taken just now (M10).
+        // SAFETY:
+        // - Both nodes are initialised, and are different.
+        // - Nobody has a reference to the second, which was taken just now (M10).
         unsafe { ptr::copy_nonoverlapping(self.chunks.at(from), self.chunks.at(to), 1) };
     }
 
@@ -299,7 +312,9 @@ impl LeafPool for Arena<Leaf> {
     fn set_word(&mut self, id: NodeId, slot: usize, word: Word) {
         self.assert_made(id);
         switch();
-        // SAFETY: the node is initialised, and readers load its words atomically (M10).
+        // SAFETY:
+        // - The node is initialised.
+        // - Readers load its words atomically (M10).
         let place = unsafe { AtomicPtr::from_ptr(&raw mut (*self.chunks.at(id)).words[slot % SLOTS]) };
         // Release: pairs with the Acquire of `PublishedLeaf::word`.
         place.store(word, Ordering::Release);
@@ -310,7 +325,9 @@ impl InnerPool for Arena<Inner> {
     #[inline]
     fn set_gap(&mut self, id: NodeId, slot: usize, gap: Extent) {
         self.assert_made(id);
-        // SAFETY: the node is initialised, and gaps are the writer's alone (M10).
+        // SAFETY:
+        // - The node is initialised.
+        // - Only the writer accesses gaps (M10).
         unsafe { (&raw mut (*self.chunks.at(id)).gaps[slot % FANOUT]).write(gap) };
     }
 
@@ -318,7 +335,9 @@ impl InnerPool for Arena<Inner> {
     fn set_child(&mut self, id: NodeId, slot: usize, child: NodeId) {
         self.assert_made(id);
         switch();
-        // SAFETY: the node is initialised, and readers load its links atomically (M10).
+        // SAFETY:
+        // - The node is initialised.
+        // - Readers load its links atomically (M10).
         let link = unsafe { AtomicU32::from_ptr(&raw mut (*self.chunks.at(id)).children[slot % FANOUT]) };
         // Release: pairs with the Acquire of `PublishedInner::child`.
         link.store(child, Ordering::Release);

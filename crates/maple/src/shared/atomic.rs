@@ -1,4 +1,4 @@
-//! Atomics, locks and threads of the shared map: the standard library's, or shuttle's where it runs under random schedules.
+//! Atomics, locks and threads of the shared map: the standard library's, or shuttle's under random schedules.
 
 #[cfg(not(shuttle))]
 pub(super) use core::sync::atomic::{AtomicPtr as RootPtr, AtomicUsize};
@@ -12,7 +12,8 @@ pub(super) use shuttle::sync::{
 #[cfg(not(shuttle))]
 pub(super) use std::sync::{Mutex, MutexGuard};
 
-/// Of nodes and their chunks, under shuttle too: its atomics are more than a word, so none can be laid over a node's link.
+/// Atomics of nodes and chunks, under shuttle too: shuttle's are larger than a word and cannot be laid over a node's
+/// link.
 pub(super) use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// All threads are one of the system's.
@@ -21,7 +22,7 @@ pub(super) fn this_thread() -> u64 {
     usize::from(shuttle::thread::current().id()) as u64
 }
 
-/// Another thread may run here: said where readers and the writer look at nodes, whose atomics shuttle does not see.
+/// Lets another thread run. Placed where readers and the writer access nodes, whose atomics shuttle does not see.
 #[inline]
 pub(super) fn switch() {
     #[cfg(shuttle)]

@@ -6,16 +6,76 @@
 //!                        \-> of a store over one entry, whole: one store of its word --------> retire the word before
 //! ```
 //!
-//! A store over one entry, whole, is one of its word. Any other changes copies, in memory whose nodes never move (`arena.rs`), and
-//! has them take the originals' place by one store of a link or of the root (`tree/publish.rs`). What it replaces waits until no
-//! reader can reach it ([`freehold_rcu`]), and is reused, or dropped, by later stores. As long as somebody has a snapshot, the link
-//! is the root.
+//! # Guarantees
+//! - A look-up takes no lock, never retries for a writer, and is linearizable: it returns what the map held at one
+//!   moment within the call.
+//! - A store, and a whole transaction, becomes visible through a single atomic store.
+//! - Nothing that a reader can still reach is reused or dropped.
+//!
+//! # A store, step by step
+//! One writer at a time, under the lock:
+//!
+//! 1. **Plan** (`tree/store.rs`). Finds the path to the range and the edit. Only reads.
+//! 2. **Reserve.** Takes the nodes and the backlog records that steps 3 to 5 need. Reuses what readers have left. This
+//!    is the only step that can fail (M12), and readers have seen nothing yet.
+//! 3. **Build.** Plain writes to fresh copies of the nodes that change. No reader can reach these copies. A store that
+//!    replaces the value of exactly one entry skips this step.
+//! 4. **Publish** (`tree/publish.rs`). One *Release* store, of one of three places: the entry's word, the lowest link
+//!    above all that changed, or the root. While there is a snapshot, the place is always the root. **This is the
+//!    store's linearization point.** Release orders steps 1 to 3 before it.
+//! 5. **Retire.** The nodes and words that were replaced go to the backlog, after the publication. They keep their
+//!    content.
+//! 6. **Reclaim**, in step 2 of a later store: after a grace period ([`freehold_rcu`]), a retired node is reused and a
+//!    retired word's value is dropped.
+//!
+//! # A look-up, step by step
+//! 1. **Enter** a guard. What is retired from now on is not reclaimed before the guard ends.
+//! 2. **Load the root**, *Acquire*. The same word has the tree's height, so the two always match.
+//! 3. **Descend.** In each inner node, search the pivots with plain loads: they never change while the node is
+//!    reachable. Load the child's link, *Acquire*. The address of the child's chunk is a *Relaxed* load: the link's
+//!    Acquire orders it (M11).
+//! 4. **Read the leaf.** Search its shape, which never changes either, with plain loads. Load the word, *Acquire*.
+//! 5. **Use** the value for as long as the guard lives.
+//!
+//! | Acquire load | pairs with the Release store in |
+//! |---|---|
+//! | root | `Published::set_root` |
+//! | link of an inner node | `Arena::set_child` |
+//! | word of a leaf | `Arena::set_word` |
 //!
 //! # Why a look-up is right
-//! Linearizability. A reachable node never changes its index range: only its links and the words of its entries change, a
-//! replacement child covers the same range, and a leaf that has left the tree keeps its words (M10). So a descent always ends in
-//! the leaf that owned the index at some point during the call, and reads a word that this leaf had during the call. A store
-//! becomes visible through one link or one word (M12), so a reader that saw part of it and restarts at the root sees all of it.
+//! Number the publications 1, 2, 3, …: the lock puts them in one order, and each happens before the next. *The tree at
+//! t* is the tree after publication t. Three facts hold (M10, M12):
+//!
+//! - (a) A reachable node never changes its index range, its pivots or its shape. A child's replacement covers the same
+//!   range.
+//! - (b) A link or a word changes only by a publication, and only while its node is in the tree. A node that has left
+//!   the tree keeps its links and words until it is reclaimed.
+//! - (c) A node is reclaimed only after every guard that could reach it has ended.
+//!
+//! Let t be the newest publication that happens before the reader's next load. The descent keeps one invariant: **the
+//! reader's node is in the tree at t, and its range contains the index.** Look at one step, the load of a link, which
+//! reads what publication b stored there (or what the node was built with, as part of the publication that made it
+//! reachable):
+//!
+//! - If b is at most t, the link has the same value at t: had it changed between b and t, the reader would have to see
+//!   the later value, as everything up to t happens before its load. So the child is in the tree at t.
+//! - If b is greater than t, the node was in the tree at b by (b), and so is the child. The Acquire load makes
+//!   publication b, and all before it, happen before the reader's next load: t becomes b.
+//!
+//! In both cases the child's range contains the index, by (a). The load of the root is the same step, and so is the
+//! load of the word. So the word is the map's answer at the final t. That moment lies within the call, as t only grows,
+//! and starts at the newest publication that happens before the call. **The look-up's linearization point is directly
+//! after publication t.**
+//!
+//! Three consequences:
+//!
+//! - A store is seen wholly or not at all, as it is one publication.
+//! - A later look-up on the same thread sees the same moment or a later one, as t never decreases.
+//! - There is no ABA: by (c), a node's number is not reused while a reader may still follow it.
+//!
+//! A snapshot reads from the root at its own moment. While it is counted, every publication is of the root (M12), so no
+//! link or word that the snapshot can reach changes.
 //!
 //! # Invariants
 //! M10, M12; chunks never move (M11).
@@ -53,8 +113,8 @@ use freehold_units::Broken;
 use view::PublishedRoot;
 use writer::Writer;
 
-/// Maps ranges of `u64`, both ends included, to values of one word, for many threads: readers never wait, one writer at a time
-/// stores.
+/// Maps ranges of `u64`, both ends included, to values of one word, for many threads: readers never wait, and one
+/// writer at a time stores.
 ///
 /// ```
 /// use freehold_maple::MapleTree;
@@ -74,41 +134,55 @@ use writer::Writer;
 /// ```
 ///
 /// # What a read sees
-/// Each look-up sees the map as it is at one moment within the call: every store and every
-/// [transaction](Self::transaction) wholly or not at all, and never a range that was not stored. A later one on the same thread
-/// sees that moment or a later one.
+/// Each look-up sees the map as it is at one moment within the call. It sees every store and every
+/// [transaction](Self::transaction) wholly or not at all, and never a range that was not stored. A later look-up on the
+/// same
+/// thread sees the same moment or a later one.
 ///
-/// An iterator goes from leaf to leaf: each item was so at some moment since it was made, and none at a moment before that of the
-/// item before it. Each ends above the one before; one that was stored meanwhile may begin below that one's end. An entry that
-/// nobody touches comes once, and who has seen a part of a store sees the rest of it further on. A [`Snapshot`] is the map at one
-/// moment, whatever is asked of it.
+/// An iterator goes from leaf to leaf:
+///
+/// - Each item was in the map at some moment since the iterator was made. The moments never go back from one item to
+///   the next.
+/// - Each item ends above the one before. An item that was stored meanwhile may begin below that one's end.
+/// - An entry that nobody changes comes exactly once.
+/// - An iterator that has seen a part of a store sees the rest of it further on.
+///
+/// A [`Snapshot`] shows the map at one moment to every call.
 ///
 /// # Memory, and what fails
-/// A store over exactly one entry replaces its value; any other, a removal too, copies the nodes that it changes. What is replaced
-/// is reused or dropped after a grace period, by a later store of which something waits in turn. Readers that stay hold it back:
-/// once that are [`BACKLOG`](Self::BACKLOG) nodes and values, stores are refused
-/// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)), so that what waits is no more than that and what one store
-/// removes. A store over exactly one entry of a value without a drop, like a number, leaves nothing to wait: it is not refused,
-/// unless there is a [`Snapshot`]. Readers of one map hold back what others retire. What is refused has changed nothing.
+/// A store over exactly one entry replaces its value. Every other store, and every removal, copies the nodes that it
+/// changes.
+///
+/// Replaced nodes and values are reclaimed after a grace period, by a later store that itself retires something.
+/// Readers that
+/// stay delay this. Once [`BACKLOG`](Self::BACKLOG) nodes and values wait, stores are refused
+/// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)). So never more wait than that, plus what one store
+/// removes.
+/// Readers of one map also delay what other maps retire.
+///
+/// A store over exactly one entry retires nothing if the values need no drop, as numbers do. Such a store is not
+/// refused, unless
+/// there is a [`Snapshot`]. A store that is refused has changed nothing.
 ///
 /// # Fork
-/// A child made by `fork` reads and writes its copy of the map, whatever other threads of the parent were doing. A transaction of
-/// such a thread is undone in the child. [`freehold_rcu::fork`] says what else a child may do.
+/// A child made by `fork` reads and writes its copy of the map, whatever other threads of the parent were doing. A
+/// transaction of such a thread is undone in the child. [`freehold_rcu::fork`] says what else a child may do.
 pub struct MapleTree<E: StoredValue> {
     published: Published,
-    /// How many moments of it somebody has: changed under the writer's lock, or on dropping.
+    /// Snapshots that exist. Raised under the writer's lock, lowered when one is dropped.
     moments: AtomicUsize,
     writer: Mutex<Writer>,
     entries: PhantomData<OwnsAndTakes<E>>,
 }
 
-/// The map owns values and takes more of them through `&self`, as a `Mutex<E>` does: so it is invariant in `E`.
+/// The map owns values and takes more of them through `&self`, as a `Mutex<E>` does. So it is invariant in `E`.
 type OwnsAndTakes<E> = (E, fn(E) -> E);
 
 /// The writer's state, locked in a section that no `fork` falls into.
 type WriterGuard<'a> = Held<MutexGuard<'a, Writer>>;
 
-/// What each look-up loads, in cache lines of its own: whatever a store writes beside it, a reader on another CPU would wait for.
+/// The data that each look-up loads, in cache lines of its own, so that no other write of the writer slows readers
+/// down.
 #[repr(align(128))]
 struct Published {
     /// The published version. The writer stores it with Release; readers load it with Acquire.
@@ -118,7 +192,7 @@ struct Published {
 }
 
 impl<E: StoredValue> MapleTree<E> {
-    /// The most nodes and values that wait for readers, after which stores are refused.
+    /// The most nodes and values that may wait for readers. Beyond it, stores are refused.
     pub const BACKLOG: usize = if cfg!(shuttle) { 24 } else { 8192 };
 
     /// An empty map.
@@ -129,7 +203,7 @@ impl<E: StoredValue> MapleTree<E> {
         Self::with_limits(NodeLimits::FULL)
     }
 
-    /// An empty map that uses so much of its nodes, for tests.
+    /// An empty map that uses only a part of its nodes' slots, as `nodes` says. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn with_nodes(nodes: Nodes) -> Self {
@@ -150,19 +224,23 @@ impl<E: StoredValue> MapleTree<E> {
         }
     }
 
-    /// The writer's state, for as long as an operation takes. A version that a transaction has made so far may be in it.
+    /// Locks the writer's state for one operation. It may contain the version of an open transaction.
     ///
     /// A store that panicked has undone its version, so poisoning is ignored.
     fn lock(&self) -> WriterGuard<'_> {
         fork::lock(|| self.writer.lock())
     }
 
-    /// The writer's state without a transaction. Waits for other threads' transactions; holds neither the lock nor a guard
-    /// meanwhile, and is not to be called in a section. The first thread that waits is the next to write, so that threads with
-    /// one transaction after the other do not starve it. Undoes a transaction of a thread that this process lacks since a fork.
+    /// Locks the writer's state while there is no transaction.
+    ///
+    /// - Waits for transactions of other threads, and holds neither the lock nor a guard meanwhile. Not to be called in
+    ///   a section.
+    /// - The first thread that waits writes next, so that a thread with one transaction after the other does not starve
+    ///   it.
+    /// - Undoes a transaction whose thread does not exist in this process since a `fork`.
     ///
     /// # Errors
-    /// This thread has a transaction, for which it would wait for ever.
+    /// `InTransaction`: this thread has a transaction, and would wait for ever.
     #[inline]
     fn lock_alone(&self) -> Result<WriterGuard<'_>, WriteError> {
         let writer = self.lock();
@@ -195,8 +273,8 @@ impl<E: StoredValue> MapleTree<E> {
         }
     }
 
-    /// How many entries there are, as readers see them. Waits for a running store, never for an open
-    /// transaction; the same holds for the methods below.
+    /// The number of entries, as readers see them. Waits for a running store, never for an open transaction; the same
+    /// holds for the methods below.
     ///
     /// Cost: constant, under the writer's lock.
     #[must_use]
@@ -204,7 +282,7 @@ impl<E: StoredValue> MapleTree<E> {
         self.lock().tree.published().len
     }
 
-    /// Whether there is none.
+    /// Whether there are no entries.
     ///
     /// Cost: constant, under the writer's lock.
     #[must_use]
@@ -212,7 +290,7 @@ impl<E: StoredValue> MapleTree<E> {
         self.len() == 0
     }
 
-    /// Levels of the tree: 0 without a node.
+    /// Levels of the tree: 0 if it has no nodes.
     ///
     /// Cost: constant, under the writer's lock.
     #[must_use]
@@ -220,7 +298,8 @@ impl<E: StoredValue> MapleTree<E> {
         self.lock().tree.published().height
     }
 
-    /// Nodes in use, leaves of 256 bytes and inner nodes of 320, with those that wait for readers and those of an open transaction.
+    /// Nodes in use: leaves of 256 bytes and inner nodes of 320. Includes those that wait for readers and those of an
+    /// open transaction.
     ///
     /// Cost: constant, under the writer's lock.
     #[must_use]
@@ -236,15 +315,14 @@ impl<E: StoredValue> MapleTree<E> {
         self.lock().tree.bytes()
     }
 
-    /// From now on has no more than so many leaves and inner nodes, those that wait for readers included; a store that takes
-    /// more fails.
+    /// Limits the leaves and inner nodes in use, including those that wait for readers. A store that needs more fails.
     ///
     /// Cost: constant, under the writer's lock.
     pub fn set_node_limit(&self, leaves: usize, inners: usize) {
         self.lock().tree.set_limit(leaves, inners);
     }
 
-    /// What waits for readers, and what was reclaimed so far.
+    /// The nodes and values that wait for readers, and those that have been reclaimed so far.
     ///
     /// Cost: constant, under the writer's lock.
     #[must_use]
@@ -252,12 +330,12 @@ impl<E: StoredValue> MapleTree<E> {
         self.lock().stats()
     }
 
-    /// Checks every invariant of the tree from scratch, and of an open transaction's version.
+    /// Checks every invariant of the tree from scratch, and those of an open transaction's version.
     ///
     /// Cost: O(n) for n entries, under the writer's lock.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first invariant that does not hold.
     pub fn validate(&self) -> Result<(), Broken> {
         self.lock().validate()
     }

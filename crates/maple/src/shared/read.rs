@@ -19,7 +19,7 @@ pub type OwnedReading<'a, E> = Reading<'a, E, OwnedGuard<'static>>;
 pub type Snapshot<'a, E> = Reading<'a, E, SnapshotGuard<'a>>;
 
 impl<E: StoredValue> MapleTree<E> {
-    /// Begins to read, on this thread. Cost: constant, a nanosecond; nested ones, less.
+    /// Begins to read, on this thread. Cost: constant, a nanosecond; less for a nested reader.
     #[doc(alias = "rcu_read_lock")]
     #[inline]
     #[must_use]
@@ -27,21 +27,24 @@ impl<E: StoredValue> MapleTree<E> {
         Reading { map: self, keep: freehold_rcu::read() }
     }
 
-    /// Begins to read, with a guard that may move to another thread. Cost: constant, a lock of the readers' register, some 30 ns.
+    /// Begins to read, with a guard that may move to another thread. Cost: constant, a lock of the readers' register,
+    /// some 30 ns.
     ///
     /// # Errors
-    /// No memory for a guard.
+    /// `OutOfMemory`: there is no memory for a guard.
     pub fn read_owned(&self) -> Result<OwnedReading<'_, E>, OutOfMemory> {
         let guard = freehold_rcu::read_owned().map_err(|_| OutOfMemory)?;
         Ok(Reading { map: self, keep: guard })
     }
 
-    /// The map as it is at this moment, without the stores of open transactions. Waits for a running store, never for a
-    /// transaction. Cost: that of [`read_owned`](Self::read_owned), whatever the map's
-    /// size; but as long as it lives, each store copies the path from the root down.
+    /// A snapshot: the map as it is at this moment, without the stores of open transactions. Waits for a running store,
+    /// never for a transaction.
+    ///
+    /// Cost: that of [`read_owned`](Self::read_owned), whatever the map's size. As long as it lives, each store copies
+    /// the path from the root down.
     ///
     /// # Errors
-    /// No memory for a guard.
+    /// `OutOfMemory`: there is no memory for a guard.
     pub fn snapshot(&self) -> Result<Snapshot<'_, E>, OutOfMemory> {
         // Lock before taking the guard, so that a waiting thread delays no reclamation.
         let _writer = self.lock();
@@ -49,7 +52,7 @@ impl<E: StoredValue> MapleTree<E> {
         Ok(Reading { map: self, keep: SnapshotGuard::new(&self.published.root, &self.moments, guard) })
     }
 
-    /// The entry that an index is in, with another value like its own, to be kept: of an `Arc`, one that counts.
+    /// The entry that contains an index, with a split of its value to keep: an `Arc`'s count goes up by one.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
@@ -58,7 +61,7 @@ impl<E: StoredValue> MapleTree<E> {
         reading.view().entry_at(index).map(|(span, word)| (span, reading.owned(word)))
     }
 
-    /// The value of that.
+    /// The value at an index, as [`entry_owned`](Self::entry_owned) returns it.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
@@ -79,7 +82,7 @@ impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
         self.view().get(index).map(|word| self.borrow(word))
     }
 
-    /// The range that an index is in, with its value; without one, the whole gap.
+    /// The range that contains an index, with its value, or the whole gap if it has none.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "mas_walk")]
@@ -89,7 +92,7 @@ impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
         (span, word.map(|word| self.borrow(word)))
     }
 
-    /// The entry that an index is in.
+    /// The entry that contains an index.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[inline]
@@ -100,15 +103,17 @@ impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
 
     /// All entries, ascending.
     ///
-    /// Cost: O(log n) for n entries to begin, and as much for each leaf, which has up to 16 entries; from either end.
+    /// Cost: O(log n) for n entries to begin, and as much for each leaf, which has up to 16 entries. The same from
+    /// either end.
     #[must_use]
     pub fn iter(&self) -> Entries<'_, E, K> {
         self.range(..)
     }
 
-    /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond the bounds.
+    /// The entries that overlap the bounds, ascending. The first and the last may reach beyond the bounds.
     ///
-    /// Cost: O(log n) for n entries to begin, and as much for each leaf, which has up to 16 entries; from either end.
+    /// Cost: O(log n) for n entries to begin, and as much for each leaf, which has up to 16 entries. The same from
+    /// either end.
     #[doc(alias = "mas_for_each")]
     #[inline]
     #[must_use]
@@ -116,18 +121,18 @@ impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
         Entries { reading: self, slots: Slots::new(self, Span::from_bounds(&bounds)) }
     }
 
-    /// The gaps that have an index within the bounds, ascending, whole.
+    /// The gaps that overlap the bounds, ascending. Each is returned whole.
     ///
-    /// Cost: O(log n) for n entries to begin, and as much for each leaf on the way. The next gap may be behind many leaves
-    /// without one: O(n log n) for one gap and for all of them together.
+    /// Cost: O(log n) for n entries to begin, and as much for each leaf on the way. The next gap may be behind many
+    /// leaves without one: O(n log n) for one gap and for all of them together.
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_, E, K> {
         Gaps { slots: Slots::new(self, Span::from_bounds(&bounds)) }
     }
 }
 
-/// The leaves that a reader finds: each by a walk from the root. A node above a leaf, kept for the next leaf, might have left the
-/// tree since, and its children might be older than the call.
+/// The leaves that a reader finds, each by a walk from the root. A parent that was kept for the next leaf might have
+/// left the tree since, and its children might be older than the call.
 impl<'r, E: StoredValue, K: ReadGuard> Leaves<'r> for &'r Reading<'r, E, K> {
     const CHANGE: bool = true;
     type Leaf = PublishedLeaf<'r>;
@@ -167,7 +172,8 @@ impl<E: StoredValue, K: ReadGuard> DoubleEndedIterator for Entries<'_, E, K> {
     }
 }
 
-/// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
+/// Gaps in ascending order, or from the back in descending order. Each is whole, even where it reaches beyond the
+/// range.
 pub struct Gaps<'r, E: StoredValue, K: ReadGuard = Guard<'static>> {
     slots: Slots<'r, &'r Reading<'r, E, K>, false>,
 }

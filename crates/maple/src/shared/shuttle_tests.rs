@@ -1,12 +1,13 @@
-//! The shared map under random schedules: readers beside a writer; every answer must be the map's within the time of its question,
-//! and each value is dropped once, after its readers.
+//! The shared map under random schedules: readers beside a writer. Every answer must be true at some moment between
+//! question and answer. Each value is dropped once, after its readers.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-maple --features std --lib shuttle
 //! ```
 //!
-//! Shuttle lets another thread run before each access to an atomic, a lock or a published node, and knows sequential consistency
-//! alone: weaker orders are for Miri and ThreadSanitizer. A backlog has room for few records here, so that it is often full.
+//! Shuttle lets another thread run before each access to an atomic, a lock or a published node. It models sequential
+//! consistency only: weaker orders are checked by Miri and ThreadSanitizer. A backlog has room for few records here, so
+//! that it is often full.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
 
@@ -34,29 +35,30 @@ use std::vec;
 use std::vec::Vec;
 
 const SCHEDULES: usize = 10_000;
-/// Of a writer.
+/// Stores of a writer.
 const STORES: u32 = 8;
-/// Of each reader.
+/// Rounds of each reader.
 const ROUNDS: u32 = 3;
 
-/// A value. Each is kept beside the map too, so that one which is dropped too early can be told, and not only crash.
+/// A value. A copy of each is kept beside the map, so that a value dropped too early is detected and does not only
+/// crash.
 #[derive(Debug)]
 struct Canary(u32);
 
 type Map = MapleTree<Arc<Canary>>;
 
-/// A writer that is wrong.
+/// A deliberately wrong writer.
 #[derive(Clone, Copy, PartialEq)]
 enum Mutant {
     None,
-    /// Several stores at once are made one after the other.
+    /// Stores that belong together are made one after the other.
     StoresInParts,
-    /// Nodes that are retired are reused at once.
+    /// Retired nodes are reused at once.
     ReusesNodesAtOnce,
     DropsValuesAtOnce,
 }
 
-/// How often something happened, in all schedules: a test that never gets there has shown nothing.
+/// How often each event happened, over all schedules: a test that never gets there has shown nothing.
 #[derive(Default)]
 struct Reached {
     refused: AtomicU64,
@@ -70,7 +72,8 @@ fn add(what: &AtomicU64, count: u64) {
     what.fetch_add(count, Ordering::Relaxed);
 }
 
-/// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody else runs.
+/// The state that all threads share. Its own atomics and locks are the standard library's: between two steps of a
+/// schedule no other thread runs.
 struct World {
     map: Map,
     width: u64,
@@ -111,7 +114,7 @@ impl World {
         value
     }
 
-    /// The value under a guard is the map's still.
+    /// Checks that the value under a guard still belongs to the map.
     fn check(&self, value: Option<&Canary>) {
         switch();
         if let Some(&Canary(number)) = value {
@@ -120,7 +123,7 @@ impl World {
         }
     }
 
-    /// Asks something, and notes the time of question and answer.
+    /// Asks a question, and records the time of question and answer.
     fn ask<T>(&self, question: impl FnOnce() -> T) -> (u64, T, u64) {
         let finished = self.finished.load(Ordering::Relaxed);
         let answer = question();
@@ -150,7 +153,7 @@ impl World {
     }
 }
 
-/// The writer, and the map as it knows it.
+/// The writer, with its model of the map.
 struct Writer<'w> {
     world: &'w World,
     model: Model,
@@ -168,7 +171,7 @@ impl Writer<'_> {
                 4 => self.erase(),
                 _ => self.store_many(number),
             };
-            // What was refused, or dropped, has changed nothing.
+            // A store that was refused or dropped has changed nothing.
             let ops = match done {
                 Ok(()) => ops,
                 Err(WriteError::Full { .. }) => {
@@ -192,7 +195,7 @@ impl Writer<'_> {
 
     fn store(&self, number: u32) -> (Result<(), WriteError>, Store) {
         let mut over = self.world.span();
-        // One entry, whole: of such a store, readers see a word.
+        // Exactly one entry: readers see such a store by one word.
         if let Some((at, _)) = self.model.at(over.first())
             && thread_rng().gen_bool(0.5)
         {
@@ -234,7 +237,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Several stores at once, now and then given up.
+    /// Several stores at once, sometimes abandoned.
     fn store_many(&self, number: u32) -> (Result<(), WriteError>, Store) {
         let count = thread_rng().gen_range(2..4);
         let one = |at| (self.world.span(), thread_rng().gen_bool(0.7).then_some(10 * number + at + 1000));
@@ -266,7 +269,7 @@ impl Writer<'_> {
     }
 }
 
-/// A reader, which sends readings to another.
+/// A reader, which sends readings to another one.
 struct Reader<'w, 's> {
     world: &'w World,
     sent: &'s shuttle::sync::Mutex<Vec<OwnedReading<'w, Arc<Canary>>>>,
@@ -276,7 +279,7 @@ struct Reader<'w, 's> {
 impl Reader<'_, '_> {
     fn read(mut self) -> Vec<Event> {
         let world = self.world;
-        // Over all rounds, for some: stores are refused beside it.
+        // Some keep a reading over all rounds, so that stores are refused meanwhile.
         let long = thread_rng().gen_bool(0.3).then(|| world.map.read());
         for _ in 0..ROUNDS {
             match thread_rng().gen_range(0..6) {
@@ -304,7 +307,7 @@ impl Reader<'_, '_> {
         self.events
     }
 
-    /// One round of questions under a guard.
+    /// A round of questions under one guard.
     fn look<K: ReadGuard>(&mut self, reading: &Reading<'_, Arc<Canary>, K>) {
         let world = self.world;
         let index = world.index();
@@ -319,7 +322,7 @@ impl Reader<'_, '_> {
             seen: Seen::Slot(index, (at, value.map(|value| value.0))),
         });
         world.check(value);
-        // What an iterator gives was so since it began.
+        // Each item of an iterator was true at some moment since it began.
         let (first, mut all) = (world.finished.load(Ordering::Relaxed), reading.range(world.index()..));
         let backwards = thread_rng().gen_bool(0.3);
         for _ in 0..3 {
@@ -333,7 +336,7 @@ impl Reader<'_, '_> {
             let seen = Seen::Slot(at.last(), (at, None));
             self.events.push(Event { finished: first, begun: world.begun.load(Ordering::Relaxed), seen });
         }
-        // Later than what was asked before, and under the same guard.
+        // Later than the previous question, under the same guard.
         self.events.push(world.event(|| {
             let entry = reading.entry_at(index);
             Seen::Entry(index, entry.map(|(at, value)| (at, value.0)))
@@ -341,7 +344,7 @@ impl Reader<'_, '_> {
         world.check(value);
     }
 
-    /// All of the map at one moment, read while it changes.
+    /// The whole map at one moment, read while it changes.
     fn snapshot(&mut self) {
         let (finished, snapshot, begun) = self.world.ask(|| self.world.map.snapshot().unwrap());
         let mut all = Vec::new();
@@ -353,12 +356,12 @@ impl Reader<'_, '_> {
     }
 }
 
-/// One schedule.
+/// Runs one schedule.
 fn run(mutant: Mutant, reached: &Arc<Reached>) {
     let (world, start) = World::new(mutant, Arc::clone(reached));
     let (sent, writer) =
         (shuttle::sync::Mutex::default(), Writer { world: &world, model: start.clone(), stores: Vec::new() });
-    // Not joined: a thread that runs on in the drop of its thread-locals, as those of `rcu` do, has no result yet for shuttle.
+    // Not joined: a thread that still drops its thread-locals, as those of `rcu`, has no result yet for shuttle.
     let (stores, events) = (Mutex::default(), Mutex::new(Vec::new()));
     shuttle::thread::scope(|scope| {
         let (world, sent, events) = (&world, &sent, &events);
@@ -378,7 +381,7 @@ fn run(mutant: Mutant, reached: &Arc<Reached>) {
         wrong.is_empty(),
         "answers were not so in their time: {wrong:?}, stores {stores:?}, start {start:?}"
     );
-    // All that was sent has been looked at, or is given up now.
+    // Everything that was sent has been read, or is abandoned now.
     drop(sent);
     let mut end = start;
     stores.iter().flatten().for_each(|&(over, value)| change_model(&mut end, over, value));
@@ -392,7 +395,7 @@ fn run(mutant: Mutant, reached: &Arc<Reached>) {
     assert!(others.is_empty(), "values were not dropped: {others:?}");
 }
 
-/// Many schedules.
+/// Runs many schedules.
 fn explore(scheduler: impl Scheduler + 'static, mutant: Mutant) -> Arc<Reached> {
     let reached = Arc::new(Reached::default());
     let mut config = Config::new();
@@ -403,7 +406,7 @@ fn explore(scheduler: impl Scheduler + 'static, mutant: Mutant) -> Arc<Reached> 
     reached
 }
 
-/// For mutants, the same schedules each time.
+/// Runs the same schedules each time, for mutants.
 fn explore_known(mutant: Mutant) {
     explore(RandomScheduler::new_from_seed(1, SCHEDULES), mutant);
 }
@@ -427,7 +430,7 @@ fn shuttle_mutant_stores_in_parts() {
     explore_known(Mutant::StoresInParts);
 }
 
-/// A reader comes upon anything in such a node: it answers wrongly, or stops.
+/// A reader may find anything in such a node: it answers wrongly, or stops.
 #[test]
 #[should_panic]
 fn shuttle_mutant_reuses_nodes_at_once() {

@@ -1,5 +1,5 @@
-//! Readers that are stopped between any two loads, on trees of three and four levels: what they answer must have been so at some
-//! moment since they began. And mutants of the writer, which this must catch.
+//! Readers that are stopped between any two loads, on trees of three and four levels. Each answer must have been true
+//! at some moment since the reader began. Mutants of the writer must be caught.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 
@@ -28,7 +28,7 @@ fn span(first: u64, last: u64) -> Span {
     Span::new(first, last).unwrap()
 }
 
-/// So many entries on small nodes, gaps between them if `gaps`; their model too.
+/// A map of `entries` entries on small nodes, with gaps between them if `gaps`, and its model.
 fn filled(entries: u64, gaps: bool) -> (Map, Model) {
     let (map, mut model) = (Map::with_nodes(Nodes::Small), Model::default());
     for at in 0..entries {
@@ -81,17 +81,17 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// How a store of the test is made.
+/// How the test makes a store.
 #[derive(Clone, Copy, PartialEq)]
 enum Writer {
     /// As a map does.
     Whole,
-    /// In two steps, each of which readers see.
+    /// In two steps, which readers see separately.
     InTwo,
 }
 
-/// Has readers of all indexes go some steps, then the first store, some steps, the second, and the rest. Returns how many gave an
-/// answer that was never so.
+/// Runs readers of all indexes for some steps, then the first store, more steps, the second store, and the rest.
+/// Returns how many answers were never true.
 fn wrong_answers(entries: u64, gaps: bool, ops: [Op; 2], indexes: &[u64], writer: Writer) -> usize {
     let (map, mut model) = filled(entries, gaps);
     let height = map.height();
@@ -123,7 +123,7 @@ fn wrong_answers(entries: u64, gaps: bool, ops: [Op; 2], indexes: &[u64], writer
     readers.iter().filter(|(reader, _)| !was_so(reader)).count()
 }
 
-/// Whether no reader is wrong about any pair of stores and removals between some indexes.
+/// Whether no reader is wrong, for any pair of stores and removals between some indexes.
 fn all_are_right(entries: u64, gaps: bool, ends: &[u64], writer: Writer) -> bool {
     let spans: Vec<_> = ends
         .iter()
@@ -135,8 +135,8 @@ fn all_are_right(entries: u64, gaps: bool, ends: &[u64], writer: Writer) -> bool
     pairs.all(|ops| wrong_answers(entries, gaps, ops, ends, writer) == 0)
 }
 
-/// Indexes around the edge between the root's first two children: of the last entry before it and the first behind it, the first
-/// and the last index, and two between. Thinned out to each `every`th.
+/// Indexes around the edge between the root's first two children. Of the last entry before it and the first after it:
+/// the first index, the last, and two between. Keeps each `every`th.
 fn ends(entries: u64, gaps: bool, every: usize) -> Vec<u64> {
     let (map, _) = filled(entries, gaps);
     let writer = map.lock();
@@ -147,7 +147,7 @@ fn ends(entries: u64, gaps: bool, every: usize) -> Vec<u64> {
 
 #[test]
 fn every_answer_was_so_at_some_moment() {
-    // Under Miri, which takes a second for each tree, a few.
+    // Only a few under Miri, which takes a second for each tree.
     let trees: &[_] = if cfg!(miri) { &[(20, 3, 12)] } else { &[(64, 3, 1), (240, 4, 3)] };
     for &(entries, height, every) in trees {
         for gaps in if cfg!(miri) { [true].as_slice() } else { &[true, false] } {
@@ -165,9 +165,9 @@ fn a_store_in_two_steps_is_caught() {
     assert!(!all_are_right(48, true, &ends(48, true, 3), Writer::InTwo));
 }
 
-/// The nodes behind a store that ends in the first slot of a node keep their content, though their first index moves. A writer that
-/// shares them between the old tree and the new one is caught: what the next store changes in such a node, a link or a word, a
-/// reader of the old tree takes for what was there.
+/// The nodes after a store that ends in the first slot of a node keep their content, though their first index moves. A
+/// writer that shares them between the old tree and the new one is caught: the next store changes a link or a word in
+/// such a node, and a reader of the old tree takes it for the old content.
 #[test]
 #[cfg_attr(miri, ignore = "it looks at no memory that the others do not")]
 fn a_node_whose_indexes_change_and_which_is_shared_is_caught() {
@@ -180,7 +180,7 @@ fn a_node_whose_indexes_change_and_which_is_shared_is_caught() {
     assert_eq!(right, [(3, false), (2, false)]);
 }
 
-/// A thread with one transaction after the other lets in a thread that waits.
+/// A thread with one transaction after the other lets a waiting thread in.
 #[test]
 fn a_thread_that_waits_is_the_next_to_write() {
     let map = Map::new();

@@ -1,4 +1,4 @@
-//! Several stores that readers see at once, or none of them.
+//! Several stores that become visible together, or not at all.
 
 use super::atomic::this_thread;
 use super::words::{Reclaimed, borrow_from};
@@ -14,14 +14,18 @@ use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
-/// Stores that readers see at once: planned and made where no reader is, then published by one store of a link.
+/// Several stores that readers see at once: planned and built where no reader can reach, then published by one store of
+/// a link.
 ///
-/// It keeps all other stores out: those of other threads wait for its end, and those of its own thread, which would wait for
-/// ever, are refused. Readers and snapshots go on, and see none of its stores before the commit. All memory is asked for by
-/// each store, and a store is refused where readers hold back too much: [`commit`](Self::commit) takes no memory, waits for
-/// no reader and cannot fail. So a transaction is also the plan of a single store: do what has to be done between the last step
-/// that can fail and the store before the commit. A transaction that is dropped without being committed has changed nothing.
-/// One that is leaked keeps stores out for ever; the map can be read all the same.
+/// - All other stores are kept out until it ends: other threads wait, and the thread's own stores, which would wait for
+///   ever, are refused.
+/// - Readers and snapshots go on, and see none of its stores before the commit.
+/// - Each store takes all the memory it needs, and is refused where readers hold back too much. So
+///   [`commit`](Self::commit) takes no memory, waits for no reader and cannot fail.
+/// - A transaction that is dropped without a commit has changed nothing.
+/// - A transaction that is leaked keeps stores out for ever; the map can still be read.
+///
+/// A transaction is also the plan of a single store: make the store, do the last step that can fail, then commit.
 ///
 /// ```
 /// use freehold_maple::MapleTree;
@@ -38,11 +42,11 @@ use freehold_units::{Rejected, Span};
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
     map: &'a MapleTree<E>,
-    /// Whether it still has the map: not once it was committed.
+    /// Cleared by the commit: the transaction then has nothing to undo.
     is_open: bool,
     /// The map records this thread as the owner, so the transaction is neither `Send` nor `Sync`.
     _here: PhantomData<*const ()>,
-    /// What was put into the version, and is dropped if that is: with no lock held, as a drop may do anything.
+    /// The values put into the version. If it is undone, they are dropped with no lock held, as a drop may do anything.
     inserted: Reclaimed<E>,
 }
 
@@ -52,7 +56,8 @@ impl<E: StoredValue> MapleTree<E> {
     /// Cost: constant, once no other thread stores or has a transaction.
     ///
     /// # Panics
-    /// If this thread has a transaction of the map open, for which it would wait for ever. A leaked transaction counts as open.
+    /// If this thread has a transaction of the map open, for which it would wait for ever. A leaked transaction counts
+    /// as open.
     #[must_use]
     #[allow(clippy::panic, reason = "as documented: the thread would wait for ever")]
     pub fn transaction(&self) -> Transaction<'_, E> {
@@ -64,7 +69,7 @@ impl<E: StoredValue> MapleTree<E> {
 }
 
 impl<'a, E: StoredValue> Transaction<'a, E> {
-    /// The value at an index, with the stores so far.
+    /// The value at an index, with this transaction's stores so far.
     ///
     /// Cost: O(log n) for n entries, under the writer's lock.
     #[must_use]
@@ -72,7 +77,8 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         self.slot_at(index).1
     }
 
-    /// The range that an index is in, with its value; without one, the whole gap. With the stores so far.
+    /// The range that contains an index, with its value, or the whole gap if it has none. With this transaction's
+    /// stores so far.
     ///
     /// Cost: O(log n) for n entries, under the writer's lock.
     #[must_use]
@@ -83,8 +89,8 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
 
     /// Stores a value over a range, whatever is there.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`MapleTree::store`]. The stores before stand, and can be committed or dropped.
@@ -92,10 +98,10 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         self.put(Span::from_bounds(&bounds), value, false)
     }
 
-    /// Stores a value over a range that is free.
+    /// Stores a value over a free range.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`MapleTree::insert`]. The stores before stand, and can be committed or dropped.
@@ -105,8 +111,8 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
 
     /// Removes everything in a range.
     ///
-    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for each
-    /// node if the map has grown since the last one: amortized O(log n).
+    /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
+    /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
     /// As for [`MapleTree::remove_range`]. The stores before stand, and can be committed or dropped.
@@ -125,12 +131,12 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
 
     fn put(&mut self, span: Option<Span>, value: E, is_insert: bool) -> Result<(), Rejected<E, WriteError>> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
-        // A split may panic: then the value is dropped, after the lock was given back.
+        // A split may panic: then the value is dropped after the lock is released.
         let entry = NewWord::new(value);
         let mut plan = StorePlan::new(span);
         let mut writer = match self.plan_put(&mut plan, is_insert) {
             Ok(writer) => writer,
-            // With no lock held: a word becomes a value by the caller's code.
+            // No lock is held here: turning the word back into a value runs the caller's code.
             Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
         };
         let second = self.second(&writer, &plan);
@@ -151,19 +157,19 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         Ok(writer)
     }
 
-    /// Reserves what a planned store takes: the new word, and the second word of an entry that is cut in two, also.
+    /// Reserves what a planned store takes, including the record of the new word and of a cut entry's second word.
     fn prepare(&mut self, writer: &mut Writer, plan: &StorePlan) -> Result<(), WriteError> {
         self.inserted.reserve(2)?;
         writer.prepare::<E>(plan, Publish::Version)
     }
 
-    /// The second word of the entry that a planned store cuts in two, if it does.
+    /// The second word of the entry that a planned store cuts in two, if it cuts one.
     fn second(&mut self, writer: &Writer, plan: &StorePlan) -> Option<Word> {
         let second = writer.tree.cut_word(plan).map(MapleTree::<E>::split);
         second.inspect(|&second| self.inserted.push(second))
     }
 
-    /// Has readers see all stores, from now on and at once. Hands over what no reader can have any more, of removals before.
+    /// Publishes all stores at once. Returns the values that earlier removals reclaimed.
     ///
     /// Cost: O(m) for m nodes and entries that its stores took and removed.
     pub fn commit(mut self) -> Reclaimed<E> {
@@ -185,7 +191,7 @@ impl<E: StoredValue> Drop for Transaction<'_, E> {
 
 impl<E: StoredValue> fmt::Debug for Transaction<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The formatter is the caller's code: no lock is held meanwhile.
+        // The formatter is the caller's code, so no lock is held while it runs.
         let len = self.map.lock().tree.len();
         f.debug_struct("Transaction").field("len", &len).finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! The tree as a reader walks it.
+//! The tree as a reader descends it.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ use core::ptr;
 use freehold_rcu::{Guard, OwnedGuard};
 use freehold_units::Span;
 
-/// The nodes behind a root, which are there for `'r`.
+/// The nodes behind a root, alive for `'r`.
 #[derive(Clone, Copy)]
 pub(super) struct View<'r> {
     leaves: &'r Chunks<Leaf>,
@@ -20,20 +20,20 @@ pub(super) struct View<'r> {
     root: Root,
 }
 
-/// Where a tree begins: at a node, whose place leaves low bits free for the tree's levels. Its place and not its number: one load
-/// less that each look-up waits for.
+/// The root of a tree: the address of a node, whose low bits hold the tree's height. An address and not a number saves
+/// one dependent load in each look-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Root(Node);
 
-/// The place of a node of either kind.
+/// The address of a node of either kind.
 type Node = *mut ();
 
-// SAFETY: it is a place like any other, and who reads there says why that may be done.
+// SAFETY: it is only an address; each read through it is justified where it is done.
 unsafe impl Send for Root {}
 // SAFETY: as above.
 unsafe impl Sync for Root {}
 
-/// The bits of a root that are its tree's levels.
+/// The bits of a root that hold the tree's height.
 const LEVELS: usize = align_of::<Leaf>() - 1;
 const _: () = assert!(LEVELS >= MAX_HEIGHT && align_of::<Inner>() > LEVELS);
 
@@ -59,13 +59,13 @@ impl PublishedRoot {
 
     #[inline]
     fn newest(&self) -> Root {
-        // Acquire: pairs with the Release of `Published::set_root`, so that the root is seen as it was built.
+        // Acquire: pairs with the Release of `Published::set_root`, so the root is seen as it was built.
         Root(self.0.load(Ordering::Acquire))
     }
 }
 
 impl Published {
-    /// Makes a tree what readers see.
+    /// Publishes a tree: readers see it from now on.
     pub(super) fn set_root(&self, base: Base) {
         let Base { root, height, .. } = base;
         let node = match height {
@@ -73,24 +73,24 @@ impl Published {
             1 => self.leaves.at(root).cast::<()>(),
             _ => self.inners.at(root).cast(),
         };
-        // Release: pairs with the Acquire of readers.
+        // Release: pairs with the Acquire of `PublishedRoot::newest`.
         self.root.0.store(node.map_addr(|place| place | height), Ordering::Release);
     }
 }
 
-/// A reader on its way from the root down to an index. Between two steps, the writer may do anything.
+/// A reader's position on the way from the root down to an index. Between two steps, the writer may do anything.
 #[derive(Clone, Copy)]
 pub(super) struct Walk {
     node: Node,
-    /// Levels of the node.
+    /// Levels of the subtree whose root is the node: 1 for a leaf.
     height: usize,
-    /// The node's indexes.
+    /// The node's index range.
     first: u64,
     last: u64,
 }
 
 impl<'r> View<'r> {
-    /// From the root.
+    /// A walk that starts at the root.
     #[inline]
     pub(super) fn walk(&self) -> Walk {
         Walk { node: self.root.node(), height: self.root.height(), first: 0, last: u64::MAX }
@@ -99,7 +99,8 @@ impl<'r> View<'r> {
     #[inline]
     fn leaf(&self, node: Node) -> PublishedLeaf<'r> {
         switch();
-        // SAFETY: it is the root or comes from a link, loaded within the time of the guard that `'r` lies in.
+        // SAFETY: the node is the root or comes from a link, which was loaded while the guard that outlives `'r` was
+        // held.
         unsafe { PublishedLeaf::at(node.cast()) }
     }
 
@@ -110,14 +111,15 @@ impl<'r> View<'r> {
         unsafe { PublishedInner::at(node.cast()) }
     }
 
-    /// The child of an inner node with so many levels.
+    /// The child in a slot of an inner node with `height` levels.
     #[inline]
     fn child(&self, inner: PublishedInner<'r>, height: usize, slot: usize) -> Node {
         let id = inner.child(slot);
         if height == 2 { self.leaves.at(id).cast() } else { self.inners.at(id).cast() }
     }
 
-    /// The leaf that has the index, and which child of an inner node with which pivots it is. None in a tree without nodes.
+    /// The leaf that contains the index, its parent's pivots, and its slot in the parent. `None` if the tree has no
+    /// nodes.
     #[inline]
     fn leaf_with(&self, index: u64) -> Option<(PublishedLeaf<'r>, &'r Pivots, usize)> {
         let (mut node, mut height) = (self.root.node(), self.root.height());
@@ -154,15 +156,15 @@ impl<'r> View<'r> {
         }
     }
 
-    /// The same of an entry that begins or ends where its leaf's parent does. The second walk may come to another leaf: all of the
-    /// answer is that walk's.
+    /// [`entry_at`](Self::entry_at) for an entry that begins or ends where its leaf's parent does. This second walk may
+    /// reach another leaf, so the whole answer is taken from it.
     #[cold]
     fn entry_at_edge(&self, index: u64) -> Option<(Span, Word)> {
         let (span, word) = self.slot_at(index);
         Some((span, word?))
     }
 
-    /// The leaf that has the index, and its indexes. A tree without nodes is one gap.
+    /// The leaf that contains the index, and the leaf's index range. A tree without nodes is one gap.
     pub(super) fn leaf_at(&self, index: u64) -> (PublishedLeaf<'r>, Span) {
         let mut walk = self.walk();
         loop {
@@ -172,7 +174,7 @@ impl<'r> View<'r> {
         }
     }
 
-    /// The range that an index is in, with its entry; without one, the whole gap.
+    /// The range that contains an index, with its entry, or the whole gap if it has none.
     pub(super) fn slot_at(&self, index: u64) -> (Span, Option<Word>) {
         let (leaf, whole) = self.leaf_at(index);
         let slot = leaf.shape().slot_of(index);
@@ -180,8 +182,8 @@ impl<'r> View<'r> {
         (indexes(first, last), leaf.entry(slot))
     }
 
-    /// Goes one level down, to a child or to the leaf that has the index. The leaf comes with its indexes: a node's never change
-    /// while it can be reached, and who takes its place has the same (M10).
+    /// Goes one level down. At a leaf, returns it with its index range: a reachable node's range never changes, and its
+    /// replacement has the same (M10).
     #[inline]
     pub(super) fn step(&self, walk: &mut Walk, index: u64) -> Option<(PublishedLeaf<'r>, Span)> {
         match walk.height {
@@ -201,10 +203,10 @@ impl<'r> View<'r> {
     }
 }
 
-/// Keeps reachable nodes alive and chooses the root to read from: the current one, or a snapshot's. Each kind is or has a guard of
-/// the domain in which the maps retire.
+/// Keeps reachable nodes alive and chooses the root to read from: the current one, or a snapshot's. Each implementation
+/// is, or contains, a guard of the domain in which the maps retire.
 pub trait ReadGuard {
-    /// Where the tree begins, of one whose root is `published`. Cost: constant.
+    /// The root to read from, in a map whose current root is `published`. Cost: constant.
     fn root(&self, published: &PublishedRoot) -> Root;
 }
 
@@ -222,7 +224,7 @@ impl ReadGuard for OwnedGuard<'static> {
     }
 }
 
-/// A moment of the map. While it is counted, stores change nothing that can be reached from its root, links neither.
+/// The guard of a snapshot. While it is counted, stores change nothing that its root can reach, not even links.
 #[derive(Debug)]
 pub struct SnapshotGuard<'a> {
     root: Root,
@@ -231,9 +233,9 @@ pub struct SnapshotGuard<'a> {
 }
 
 impl<'a> SnapshotGuard<'a> {
-    /// The present moment of a map whose lock the caller holds.
+    /// A snapshot of the present moment. The caller holds the map's lock.
     pub(super) fn new(published: &PublishedRoot, count: &'a AtomicUsize, guard: OwnedGuard<'static>) -> Self {
-        // Relaxed: the writer looks at it under the lock.
+        // Relaxed: the writer reads it under the lock, which the caller holds.
         count.fetch_add(1, Ordering::Relaxed);
         Self { root: published.newest(), count, _guard: guard }
     }
@@ -254,23 +256,24 @@ impl ReadGuard for SnapshotGuard<'_> {
     }
 }
 
-/// A reader of a [`MapleTree`]: what it answers with stays as long as it does.
+/// A reader of a [`MapleTree`]: what it returns stays valid as long as the reader lives.
 ///
-/// While it lives, nothing that it could have seen is reused or dropped. So whoever keeps one for long keeps memory.
+/// While it lives, nothing that it could have seen is reused or dropped. A reader that is kept for long therefore holds
+/// memory back.
 pub struct Reading<'a, E: StoredValue, K = Guard<'static>> {
     pub(super) map: &'a MapleTree<E>,
-    /// The guard: of this thread, or one that may be sent, or a moment of the map.
+    /// The guard: of this thread, one that may be sent to another, or a snapshot's.
     pub(super) keep: K,
 }
 
 impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
-    /// The tree as it is now, or at the reader's moment.
+    /// The tree as it is now, or at the snapshot's moment.
     #[inline]
     pub(super) fn view(&self) -> View<'_> {
         let Self { map, keep } = self;
         let Published { root, leaves, inners } = &map.published;
-        // The map's writer published the root, and the guard lives as long as `self` is borrowed: what is behind the root, and
-        // behind each link that is loaded within that time, is not reused.
+        // The map's writer published the root, and the guard lives as long as `self` is borrowed. So neither what is
+        // behind the root, nor behind any link loaded meanwhile, is reused.
         View { leaves, inners, root: keep.root(root) }
     }
 }

@@ -1,8 +1,9 @@
-//! Where the words of a shared tree become values again.
+//! Turns the words of a shared tree back into values.
 //!
 //! # Invariants
-//! Every word in the published version came from `into_word` or `split` of the map's type, stands for one value, and is there
-//! once (M7). A word that left it is turned back into its value after a grace period, when no reader can have it.
+//! Every word in the published version came from `into_word` or `split` of the map's type, stands for one value, and is
+//! there once (M7). A word that left it is turned back into its value only after a grace period, when no reader can
+//! have it.
 
 #![allow(unsafe_code)]
 
@@ -16,25 +17,28 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
 
-// SAFETY: the tree's words are values of `E`, which the map owns; its other pointers are nothing else.
+// SAFETY: the tree's words are values of `E`, which the map owns; its other pointers are only its nodes.
 unsafe impl<E: StoredValue + Send> Send for MapleTree<E> {}
-// SAFETY: a shared map gives out references to its values, hence `Sync`, takes values and drops them on any thread, and gives out
-// values that share with its own, hence `Send`. What changes it holds its lock.
+// SAFETY:
+// - A shared map hands out references to its values: hence `Sync`.
+// - It takes values, drops them on any thread, and hands out values that share with its own: hence `Send`.
+// - All changes are made under its lock.
 unsafe impl<E: StoredValue + Send + Sync> Sync for MapleTree<E> {}
 
 impl<E: StoredValue, K> Reading<'_, E, K> {
-    /// The value of a word that the guard's view has.
+    /// The value of a word that is in the guard's view.
     #[inline]
     pub(super) fn borrow<'r>(&'r self, word: Word) -> E::Ref<'r>
     where
         E: 'r,
     {
-        // SAFETY: the word was in a published version within the guard's time (M7), so its value is not taken back before the guard
-        // ends, which outlives `'r`.
+        // SAFETY:
+        // - The word was in a published version while the guard was held (M7).
+        // - So its value is not taken back before the guard ends, which outlives `'r`.
         unsafe { E::borrow(word) }
     }
 
-    /// A second value like that of a word that the guard's view has.
+    /// A split of the value of a word that is in the guard's view.
     pub(super) fn owned(&self, word: Word) -> E {
         // SAFETY: as for `borrow`; the second word is used here alone.
         unsafe { E::from_word(E::split(word)) }
@@ -48,7 +52,7 @@ impl<E: StoredValue> MapleTree<E> {
         unsafe { E::split(word) }
     }
 
-    /// The value of a word that is in no version any more, and that no reader can have.
+    /// The value of a word that is in no version, and that no reader can have.
     pub(super) fn value(word: Word) -> E {
         // SAFETY: the word stands for a value that nobody else has (M7).
         unsafe { E::from_word(word) }
@@ -57,24 +61,25 @@ impl<E: StoredValue> MapleTree<E> {
 
 /// The value of a word in the version of a transaction.
 pub(super) fn borrow_from<'r, T, E: StoredValue + 'r>(_transaction: &'r T, word: Word) -> E::Ref<'r> {
-    // SAFETY: the word is in the version (M7), and what leaves it is not dropped before the transaction is, which outlives `'r`.
+    // SAFETY:
+    // - The word is in the version (M7).
+    // - A word that leaves the version is not dropped before the transaction, which outlives `'r`.
     unsafe { E::borrow(word) }
 }
 
-/// Values that were removed, and that no reader can have any more: dropped with it. They are of removals before, whose readers have
-/// left since.
+/// Values that were removed earlier, and that no reader can have any more. They are dropped with it.
 ///
-/// Operations drop them once they have given the map's lock back. Who holds a lock of their own, which such a drop may want to
-/// take, has them handed over instead, and drops them later.
+/// Operations drop them after releasing the map's lock. A caller that holds a lock of its own, which such a drop may
+/// want to take, uses the methods that return them, and drops them later.
 pub struct Reclaimed<E: StoredValue>(Vec<Word>, PhantomData<E>);
 
 // SAFETY: its words are values that it owns.
 unsafe impl<E: StoredValue + Send> Send for Reclaimed<E> {}
-// SAFETY: shared, it gives out nothing.
+// SAFETY: a shared reference gives access to no value.
 unsafe impl<E: StoredValue> Sync for Reclaimed<E> {}
 
 impl<E: StoredValue> Reclaimed<E> {
-    /// Words that are in no tree that anybody reads, each of which stands for a value.
+    /// Takes words that are in no tree that anybody reads. Each stands for one value.
     pub(super) fn new(words: Vec<Word>) -> Self {
         Self(words, PhantomData)
     }
@@ -83,12 +88,12 @@ impl<E: StoredValue> Reclaimed<E> {
         self.0.try_reserve(more).map_err(|_| WriteError::OutOfMemory)
     }
 
-    /// Takes a word for which there is room.
+    /// Takes a word, for which capacity was reserved.
     pub(super) fn push(&mut self, word: Word) {
         self.0.push(word);
     }
 
-    /// The words are in the tree now.
+    /// Gives up the words, which the tree owns now.
     pub(super) fn forget(&mut self) {
         self.0.clear();
     }

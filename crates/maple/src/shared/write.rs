@@ -15,31 +15,34 @@ use freehold_units::{Rejected, Span};
 use std::sync::PoisonError;
 
 impl<E: StoredValue> MapleTree<E> {
-    /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
+    /// Stores a value over a range, whatever is there. An entry that reaches beyond the range is cut, not removed.
     ///
     /// Cost: waits for the running store and for transactions of other threads. O(log n + k) for n entries of which it
-    /// removes k, and up to [`BACKLOG`](Self::BACKLOG) nodes and values that earlier stores retired; amortized O(log n).
+    /// removes k, and up to [`BACKLOG`](Self::BACKLOG) nodes and values that earlier stores retired; amortized O(log
+    /// n).
     ///
     /// # Errors
-    /// The range is empty, there is no memory, readers hold back too much, or this thread has a transaction of the map open.
-    /// Nothing has changed then, and the value comes back.
+    /// `EmptyRange`; `OutOfMemory`; `Full` if readers hold back too much; `NoGracePeriod` if the system refuses
+    /// barriers; `InTransaction` if this thread has a transaction of the map open. Nothing has changed then, and the
+    /// error returns the value.
     #[doc(alias = "mtree_store_range")]
     pub fn store(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
         self.put(Span::from_bounds(&bounds), value, false).map(drop)
     }
 
-    /// Stores a value over a range that is free.
+    /// Stores a value over a free range.
     ///
     /// Cost: as for [`store`](Self::store).
     ///
     /// # Errors
-    /// The range overlaps an entry, or as for [`store`](Self::store).
+    /// `Occupied` if the range overlaps an entry, or as for [`store`](Self::store).
     #[doc(alias = "mtree_insert_range")]
     pub fn insert(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
         self.insert_reclaiming(bounds, value).map(drop)
     }
 
-    /// The same, where what no reader can have any more, of removals before, is handed over and not dropped here.
+    /// As [`insert`](Self::insert), but returns the values that earlier removals reclaimed instead of dropping them
+    /// here.
     ///
     /// Cost: as for [`store`](Self::store).
     ///
@@ -61,12 +64,12 @@ impl<E: StoredValue> MapleTree<E> {
         is_insert: bool,
     ) -> Result<Reclaimed<E>, Rejected<E, WriteError>> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
-        // A split may panic: then the value is dropped, after the lock was given back.
+        // A split may panic: then the value is dropped after the lock is released.
         let entry = NewWord::new(value);
         let mut plan = StorePlan::new(span);
         let (mut writer, way) = match self.plan_put(&mut plan, is_insert) {
             Ok(planned) => planned,
-            // With no lock held: a word becomes a value by the caller's code.
+            // No lock is held here: turning the word back into a value runs the caller's code.
             Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
         };
         self.commit(&mut writer, &mut plan, way, Some(entry.word()));
@@ -89,12 +92,13 @@ impl<E: StoredValue> MapleTree<E> {
         Ok((writer, way))
     }
 
-    /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
+    /// Removes everything in a range. An entry that reaches beyond it is cut, not removed. An empty range removes
+    /// nothing.
     ///
     /// Cost: as for [`store`](Self::store).
     ///
     /// # Errors
-    /// There is no memory, readers hold back too much, or this thread has a transaction of the map open; nothing has changed then.
+    /// As for [`store`](Self::store), but an empty range is no error. Nothing has changed then.
     pub fn remove_range(&self, bounds: impl RangeBounds<u64>) -> Result<(), WriteError> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
         let writer = self.lock_alone()?;
@@ -103,7 +107,7 @@ impl<E: StoredValue> MapleTree<E> {
         self.remove(writer, &mut plan).map(drop)
     }
 
-    /// Removes the whole entry that an index is in; returns its range.
+    /// Removes the whole entry that contains an index, and returns its range.
     ///
     /// Cost: as for [`store`](Self::store).
     ///
@@ -114,7 +118,7 @@ impl<E: StoredValue> MapleTree<E> {
         self.erase_reclaiming(index).map(|(erased, _)| erased)
     }
 
-    /// The same, where what no reader can have any more, of removals before, is handed over and not dropped here.
+    /// As [`erase`](Self::erase), but returns the values that earlier removals reclaimed instead of dropping them here.
     ///
     /// Cost: as for [`store`](Self::store).
     ///
@@ -138,15 +142,15 @@ impl<E: StoredValue> MapleTree<E> {
         Ok(Reclaimed::new(mem::take(&mut writer.dead)))
     }
 
-    /// Reserves what a planned store takes; says how it is to be done.
+    /// Reserves what a planned store needs, and decides how it is published.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Publish, WriteError> {
         let way = if self.is_frozen() { Publish::Version } else { writer.tree.way_of(plan) };
-        // A version is opened last: what is refused has opened none.
+        // A version is opened last, so a refused store has opened none.
         writer.prepare::<E>(plan, way).map(|()| way)
     }
 
-    /// Does a prepared store. Readers see it from then on.
+    /// Makes a prepared store. Readers see it from then on.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Publish, entry: Option<Word>) {
         match way {
@@ -167,7 +171,7 @@ impl<E: StoredValue> MapleTree<E> {
         version.0.publish::<E>(&self.published, self.is_frozen());
     }
 
-    /// Whether somebody has a moment of the map: nothing that can be reached from its root changes then. The caller has the lock.
+    /// Whether a snapshot exists: then nothing that its root can reach changes. The caller holds the lock.
     #[inline]
     pub(super) fn is_frozen(&self) -> bool {
         // Acquire: pairs with the Release of `SnapshotGuard::drop`.
@@ -175,7 +179,7 @@ impl<E: StoredValue> MapleTree<E> {
     }
 }
 
-/// A version that is being built. It is undone unless it was published.
+/// A version that is being built. It is undone unless it is published.
 struct Unpublished<'w>(&'w mut Writer);
 
 impl Drop for Unpublished<'_> {
@@ -185,13 +189,13 @@ impl Drop for Unpublished<'_> {
 }
 
 impl<E: StoredValue> Drop for MapleTree<E> {
-    /// Nobody reads a map that is dropped: nothing waits. Nodes go with their chunks. Should a value's drop panic, values that are
-    /// not dropped yet may be leaked.
+    /// Nobody reads a map that is being dropped, so nothing waits. Nodes are freed with their chunks. If a value's drop
+    /// panics, values that are not dropped yet may leak.
     fn drop(&mut self) {
         let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // A leaked transaction: the values that it inserted leak, those that it removed are dropped with the rest.
+        // A leaked transaction: the values that it inserted leak; those that it removed are dropped with the rest.
         writer.undo();
-        // Also where no value waits: a backlog that is dropped waits for the readers of its records.
+        // Also if no value waits: dropping a backlog that has records waits for their readers.
         writer.take_back(|word| drop(Self::value(word)));
         if !mem::needs_drop::<E>() {
             return;

@@ -16,16 +16,17 @@ use freehold_units::Broken;
 pub(super) struct Writer {
     /// The published tree, or a version of it that is being built.
     pub(super) tree: Tree<Shared>,
-    /// The thread with an open transaction; only that thread may store.
+    /// The thread with an open transaction. Only that thread may store.
     pub(super) owner: Option<u64>,
-    /// The thread that is the next to write once the transaction has ended.
+    /// The thread that writes next, once the transaction has ended.
     pub(super) next: Option<u64>,
     backlog: Backlog<'static, Retired>,
     /// Nodes in the backlog.
     waiting: Need,
-    /// Words that no reader can have any more. Their values are dropped once the lock is given back, as a drop may do anything.
+    /// Words that no reader can have any more. Their values are dropped after the lock is released, as a drop may do
+    /// anything.
     pub(super) dead: Vec<Word>,
-    /// What the open version has removed, but for nodes of its base.
+    /// Words that the open version removed.
     words: Vec<Word>,
     subtrees: Vec<Subtree>,
     /// The most nodes and words in those subtrees.
@@ -55,7 +56,8 @@ impl Writer {
         self.tree.validate(self.waiting)
     }
 
-    /// Reserves all that a planned store takes, so that it cannot fail. A version is open then, if it is done in one.
+    /// Reserves all that a planned store needs, so that it cannot fail. A version is open afterwards if the store needs
+    /// one.
     #[inline]
     pub(super) fn prepare<E: StoredValue>(
         &mut self,
@@ -63,7 +65,7 @@ impl Writer {
         way: Publish,
     ) -> Result<(), WriteError> {
         if mem::needs_drop::<E>() {
-            // Those that the backlog gives back.
+            // Room for the words that the backlog returns.
             self.dead.try_reserve(self.backlog.held()).map_err(|_| WriteError::OutOfMemory)?;
         }
         match way {
@@ -92,14 +94,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes room for so many records, and takes back what no reader can reach any more.
+    /// Reserves room for `records` records, and takes back what no reader can reach any more.
     #[inline]
     fn reserve_records(&mut self, records: usize) -> Result<(), WriteError> {
         let Self { tree, backlog, waiting, dead, .. } = self;
         Ok(backlog.reserve(records, |record| dead.extend(reuse(tree, waiting, record)))?)
     }
 
-    /// Does a prepared store over one entry, whole: readers see its word from then on.
+    /// Makes a prepared store over exactly one entry: readers see its word from then on.
     #[inline]
     pub(super) fn store_in_place<E: StoredValue>(&mut self, plan: &StorePlan, entry: Option<Word>) {
         let mut words = Words::new();
@@ -107,8 +109,8 @@ impl Writer {
         self.retire_words::<E>(&words);
     }
 
-    /// Does a prepared store in a copy of its leaf, which readers see from then on. `second` is the second word of an entry that
-    /// is cut in two.
+    /// Makes a prepared store in a copy of its leaf, which readers see from then on. `second` is the second word of an
+    /// entry that is cut in two.
     #[inline]
     pub(super) fn store_low<E: StoredValue>(
         &mut self,
@@ -132,7 +134,7 @@ impl Writer {
         words.iter().for_each(|&word| retire::<E>(backlog, waiting, Retired::Word(word)));
     }
 
-    /// Does a prepared store in the open version.
+    /// Makes a prepared store in the open version.
     pub(super) fn store_in_version(
         &mut self,
         plan: &mut StorePlan,
@@ -146,8 +148,8 @@ impl Writer {
         self.subtrees.extend_from_slice(&subtrees);
     }
 
-    /// Makes the open version the tree, and ends the transaction: readers see all its stores from then on. `frozen` if nothing may change that can be
-    /// reached from the root.
+    /// Publishes the open version as the tree, and ends the transaction: readers see all its stores from then on. If
+    /// `frozen`, nothing that the present root can reach may change.
     pub(super) fn publish<E: StoredValue>(&mut self, published: &Published, frozen: bool) {
         let Self { tree, owner, backlog, waiting, words, subtrees, below, .. } = self;
         *owner = None;
@@ -158,7 +160,8 @@ impl Writer {
         *below = 0;
     }
 
-    /// Undoes the open version, if there is one, and ends the transaction. The words that were put into it are the caller's.
+    /// Undoes the open version, if there is one, and ends the transaction. The caller owns the words that were put into
+    /// it.
     pub(super) fn undo(&mut self) {
         self.owner = None;
         self.tree.undo_version();
@@ -167,14 +170,14 @@ impl Writer {
         self.below = 0;
     }
 
-    /// The thread that alone may store, and the next that may.
+    /// The owner of the open transaction, and the thread that writes next.
     #[inline]
     pub(super) fn turn(&self) -> (Option<u64>, Option<u64>) {
         (self.owner, self.next)
     }
 
-    /// Takes back what waits, without waiting: nobody reads any more. If `dead` panics, it gets the other words while that unwinds:
-    /// a backlog that still has records when it is dropped waits for readers of other maps.
+    /// Takes all records at once: nobody reads any more. If `dead` panics, it still gets the other words during the
+    /// unwind, as dropping a backlog that has records waits for readers of other maps.
     pub(super) fn take_back(&mut self, dead: impl FnMut(Word)) {
         struct Waiting<'b, F: FnMut(Word)>(&'b mut Backlog<'static, Retired>, F);
         impl<F: FnMut(Word)> Drop for Waiting<'_, F> {
@@ -198,7 +201,7 @@ fn take_words(backlog: &mut Backlog<'_, Retired>, dead: &mut impl FnMut(Word)) {
 
 #[cfg(all(test, shuttle))]
 impl Writer {
-    /// Reuses nodes that wait as if nobody read, which is wrong: tests must catch it. Values stay.
+    /// Reuses waiting nodes as if nobody read, which is wrong: tests must catch it. Values stay.
     pub(super) fn reuse_at_once(&mut self) {
         let Self { tree, backlog, waiting, .. } = self;
         backlog.take_all(|record| {
@@ -207,7 +210,7 @@ impl Writer {
     }
 }
 
-/// Makes a node vacant that no reader can reach any more; gives a word back, whose value is to be dropped.
+/// Frees a node that no reader can reach any more, or returns a word whose value is to be dropped.
 #[inline]
 fn reuse(tree: &mut Tree<Shared>, waiting: &mut Need, record: Retired) -> Option<Word> {
     match record {
@@ -224,7 +227,7 @@ fn reuse(tree: &mut Tree<Shared>, waiting: &mut Need, record: Retired) -> Option
     None
 }
 
-/// Lets a node or a word wait for its readers. Words whose values need no drop have nothing to wait for.
+/// Puts a node or a word into the backlog. Words whose values need no drop are not kept.
 #[inline]
 fn retire<E: StoredValue>(backlog: &mut Backlog<'static, Retired>, waiting: &mut Need, record: Retired) {
     match record {

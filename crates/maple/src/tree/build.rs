@@ -1,4 +1,4 @@
-//! Building a tree from entries in ascending order: each leaf is filled before the next one begins.
+//! Builds a tree from entries in ascending order: each leaf is filled before the next one begins.
 //!
 //! ```text
 //!   edge           | full |  ..  | being filled |
@@ -6,8 +6,9 @@
 //!               | full |  ..       | full |   | leaf |  <- slots come here
 //! ```
 //!
-//! The nodes that a leaf takes on its way into the tree are reserved before its first slot is pushed. So what was pushed can
-//! always be put into the tree. At the end, underfull nodes on the right edge are mended as after any store.
+//! The nodes that a leaf takes on its way into the tree are reserved before its first slot is pushed. So pushed slots
+//! can always be put into the tree. At the end, underfull nodes on the right edge are refilled or merged, as after any
+//! store.
 
 use super::path::MAX_HEIGHT;
 use super::{Need, Path, Tree, indexes};
@@ -22,15 +23,15 @@ use freehold_units::Span;
 #[derive(Debug)]
 pub(crate) struct Builder {
     tree: Tree,
-    /// The inner nodes of the right edge, the lowest first.
+    /// The inner nodes of the right edge, lowest first.
     edge: ArrayVec<NodeId, MAX_HEIGHT>,
     /// The leaf that is being filled; it is not in the tree yet.
     leaf: Leaf,
-    /// Its first index.
+    /// The leaf's first index.
     first: u64,
-    /// Longest gap of the leaf that came into the tree last.
+    /// Longest gap of the leaf that was attached last.
     gap_before: Extent,
-    /// The first index behind the last slot; none behind the last index of all.
+    /// The first index after the last slot. `None` after index `u64::MAX`.
     next: Option<u64>,
 }
 
@@ -62,7 +63,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends the tree with a gap up to the last index of all.
+    /// Ends the tree with a gap up to `u64::MAX`.
     ///
     /// # Errors
     /// There is no memory for another node.
@@ -70,7 +71,7 @@ impl Builder {
         if self.tree.len > 0 && self.next.is_some() { self.push_slot(u64::MAX, None) } else { Ok(()) }
     }
 
-    /// The tree of all entries so far. It is valid only after [`end`](Self::end); else it is good for dropping alone.
+    /// The tree of all entries so far. It is valid only after [`end`](Self::end); otherwise it may only be dropped.
     pub(crate) fn take_tree(&mut self) -> Tree {
         if self.leaf.len() > 0 {
             self.attach();
@@ -113,7 +114,7 @@ impl Builder {
         Need { leaves: 1, inners: full + usize::from(grows) }
     }
 
-    /// Puts the leaf into the tree.
+    /// Attaches the leaf to the tree.
     fn attach(&mut self) {
         let last = self.last();
         let leaf = mem::replace(&mut self.leaf, Leaf::WITHOUT_SLOTS);
@@ -126,7 +127,7 @@ impl Builder {
             tree.set_root(id, 1);
             return;
         }
-        // `last` is where its predecessor ends, on every level.
+        // `last` is the end of its predecessor, on every level.
         let mut child = Child { id, gap, last: self.first.wrapping_sub(1) };
         for edge in &mut self.edge {
             let inner = tree.inner_mut(*edge);

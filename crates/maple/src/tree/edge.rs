@@ -1,4 +1,4 @@
-//! Moving the edge between two leaves, instead of a store that spans both.
+//! Moves the edge between two leaves, instead of a store that spans both.
 //!
 //! ```text
 //!   before   ... | entry | entry ||  gap  | entry | ...       the left leaf gives way
@@ -8,9 +8,9 @@
 //!   after    ... | entry |      gap      || entry | ...
 //! ```
 //!
-//! What is removed beside a gap of the other leaf becomes part of that gap. Where a leaf ends is known by its ancestors
-//! alone. So the gap at the end of the other leaf grows without a change of that leaf, and no node is taken: of `bench maple
-//! --instructions`, an erase at 100 ranges takes 1.5 of its instructions without this.
+//! Slots removed beside a gap of the other leaf become part of that gap. Only the ancestors hold the end of a leaf. So
+//! the gap at the end of the other leaf grows without a change of that leaf, and no node is taken. Without this, an
+//! erase at 100 ranges takes 1.5 times its instructions, of `bench maple --instructions`.
 
 use super::removed::Words;
 use super::spanning::fork;
@@ -19,7 +19,7 @@ use crate::node::{Leaf, SLOTS};
 use core::ops::Range;
 use freehold_units::Span;
 
-/// Which of the two leaves loses slots. It keeps at least one.
+/// The leaf that loses slots. It keeps at least one.
 #[derive(Clone, Copy)]
 enum GivesWay {
     Left,
@@ -32,8 +32,9 @@ impl<M: Memory> Tree<M> {
         self.giving_way(path, gap, &mut Path::new()).is_some()
     }
 
-    /// Makes `gap`, which begins in the path's leaf and ends in the next one, a gap. Possible if its part in one of the two
-    /// leaves is a gap already: the other leaf gives its part away. False if it is not possible; nothing has changed then.
+    /// Makes `gap`, which begins in the path's leaf and ends in the next one, a gap. That works if its part in one of
+    /// the two leaves is a gap already: the other leaf hands its part over. Otherwise returns `false` and changes
+    /// nothing.
     pub(super) fn move_edge(&mut self, path: &mut Path, gap: Span, words: &mut Words) -> bool {
         let mut next = Path::new();
         let Some(gives_way) = self.giving_way(path, gap, &mut next) else { return false };
@@ -70,9 +71,9 @@ impl<M: Memory> Tree<M> {
         true
     }
 
-    /// Prepares the store of an entry that begins in the path's leaf and ends in the gap at the start of the next leaf. That gap
-    /// moves to the path's leaf, so that the store, and later ones that make the entry longer, lie in this leaf alone. False if
-    /// the leaf has no room for that, or the store ends elsewhere; nothing has changed then.
+    /// Prepares the store of an entry that begins in the path's leaf and ends in the gap at the start of the next leaf.
+    /// That gap moves to the path's leaf. So the store, and later ones that extend the entry, lie in this leaf alone.
+    /// Returns `false`, and changes nothing, if the leaf has not enough free slots, or the store ends elsewhere.
     pub(super) fn grow_into_gap(&mut self, path: &mut Path, span: Span, removed: &mut Words) -> bool {
         let mut next = Path::new();
         if !self.ends_in_next_gap(path, span, &mut next) {
@@ -89,8 +90,8 @@ impl<M: Memory> Tree<M> {
         let end = self.leaf_of(&next).pivot(0);
         self.leaf_mut(next.leaf().id).keep_from(1);
         self.set_edge(path, &mut next, end);
-        // If the store begins in a gap, that is longer now than its parent knows, until the store removes it: which is why that
-        // looks at all gaps, if none that it makes is as long.
+        // If the store begins in a gap, that gap is now longer than its parent's record, until the store removes it. So
+        // the store looks at all gaps, unless it makes one as long.
         self.gap_replaced(path, lost, Some(end - span.last() - 1));
         self.gap_replaced(&next, lost_of_next, None);
         true
@@ -99,12 +100,12 @@ impl<M: Memory> Tree<M> {
     /// Whether the store of [`grow_into_gap`](Self::grow_into_gap) is possible, and the path to the next leaf.
     fn ends_in_next_gap(&self, path: &Path, span: Span, next: &mut Path) -> bool {
         let slot = path.leaf().slot as usize;
-        // The most that the leaf has after the store: the slots up to this one, the new slot and the gap.
+        // The most slots that the leaf has after the store: those up to this one, the new slot and the gap.
         if slot + 3 > self.limits.leaf_slots {
             return false;
         }
-        // The next leaf nearly always has the same parent, and nearly never begins with such a gap: it is checked before the
-        // walk to that leaf.
+        // The next leaf nearly always has the same parent, and rarely begins with such a gap. So that is checked before
+        // the walk to the leaf.
         let ends_in_gap =
             |right: &Leaf| !right.has_entry(0) && right.len() > 1 && span.last() < right.pivot(0);
         let Some(step) = path.above().last() else { return false };
@@ -115,7 +116,7 @@ impl<M: Memory> Tree<M> {
         path.whole.last().checked_add(1).is_some_and(|behind| ends_in_gap(self.walk(behind, next)))
     }
 
-    /// Makes the path's leaf end at `edge` and the next leaf begin after it.
+    /// Makes the path's leaf end at `edge`, and the next leaf begin after it.
     fn set_edge(&mut self, path: &mut Path, next: &mut Path, edge: u64) {
         let fork = path.steps()[fork(path, next)];
         self.inner_mut(fork.id).set_pivot(fork.slot as usize, edge);
@@ -123,14 +124,16 @@ impl<M: Memory> Tree<M> {
         next.whole = indexes(edge + 1, next.whole.last());
     }
 
-    /// Takes the words of some slots of the path's leaf, which are to be removed. Returns the reach of the longest gap among them.
+    /// Takes the words of slots that are about to be removed from the path's leaf. Returns the reach of the longest gap
+    /// among the slots.
     fn take_slots(&mut self, path: &Path, slots: Range<usize>, words: &mut Words) -> Option<u64> {
         let lost = self.leaf_of(path).longest_gap_in(slots.clone(), path.whole);
         self.take_words(path.leaf().id, slots, words);
         lost
     }
 
-    /// Which of the path's leaf and the next one loses slots to the gap, and the path to the next leaf.
+    /// The leaf that loses slots to the gap, of the path's leaf and the next one. Sets `next` to the path of the next
+    /// leaf.
     fn giving_way(&self, path: &Path, gap: Span, next: &mut Path) -> Option<GivesWay> {
         let right = self.walk(path.whole.last().checked_add(1)?, next);
         if path.whole.first() < gap.first()

@@ -1,14 +1,15 @@
-//! Keeping the longest gap that inner nodes know of each child.
+//! Keeps the longest gap below each child up to date in inner nodes.
 //!
 //! # Invariants
-//! An inner node's `gap` of a child is the longest gap below that child (M4).
+//! An inner node's `gap` of a child is exactly the longest gap below that child (M4).
 
 use super::{Memory, Path, Tree};
 use crate::node::{Extent, Fill};
 use freehold_units::Span;
 
 impl<M: Memory> Tree<M> {
-    /// Slots of the path's leaf were replaced: `lost` is the reach of the longest gap among the old ones, `made` among the new.
+    /// Updates the ancestors after slots of the path's leaf were replaced: `lost` is the reach of the longest old gap,
+    /// `made` of the longest new one.
     #[inline]
     pub(super) fn gap_replaced(&mut self, path: &Path, lost: Option<u64>, made: Option<u64>) {
         if (lost.is_some() || made.is_some())
@@ -18,7 +19,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// An entry was put into a gap of the path's leaf.
+    /// Updates the ancestors after an entry was put into a gap of the path's leaf.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     pub(super) fn gap_filled(&mut self, path: &Path, fill: &Fill, span: Span) {
         let Some(known) = self.known_gap(path) else { return };
@@ -28,7 +29,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// A gap of the path's leaf grew, to this reach.
+    /// Updates the ancestors after a gap of the path's leaf grew to this reach.
     #[inline]
     pub(super) fn gap_grown(&mut self, path: &Path, reach: u64) {
         let Some(known) = self.known_gap(path) else { return };
@@ -38,14 +39,14 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// The longest gap in the path's leaf, as its parent knows it; none of a leaf that is the root.
+    /// The longest gap of the path's leaf in its parent's record; `None` if the leaf is the root.
     #[inline]
     fn known_gap(&self, path: &Path) -> Option<Extent> {
         let parent = path.above().last()?;
         Some(self.inner(parent.id).gap(parent.slot as usize))
     }
 
-    /// Updates what is known of the path's leaf, whose longest gap was `known`. Gaps of a reach up to `lost` were removed, and
+    /// Updates the record of the path's leaf, whose longest gap was `known`. Gaps of a reach up to `lost` were removed;
     /// the longest new gap is `made`.
     #[inline(never)]
     fn gap_changed(&mut self, path: &Path, known: Extent, lost: Option<u64>, made: Extent) {
@@ -53,7 +54,7 @@ impl<M: Memory> Tree<M> {
         if longest < known {
             let Some(lost) = lost.filter(|&lost| Extent::of_reach(lost) >= known) else { return };
             let leaf = self.leaf_of(path);
-            // Another gap as long as the one that went is enough: none is longer.
+            // Stop at another gap as long as the lost one: none is longer.
             longest = extent(leaf.longest_gap(path.whole, lost));
         }
         if longest != known {
@@ -61,7 +62,8 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Notes that `longest` is the longest gap below the child that the first `depth` steps of a path lead to.
+    /// Records `longest` as the longest gap below the child that the first `depth` steps of a path lead to, and updates
+    /// the nodes above.
     pub(super) fn set_gap_above(&mut self, path: &Path, depth: usize, mut longest: Extent) {
         let steps = &path.steps()[..depth];
         for (depth, step) in steps.iter().enumerate().rev() {
@@ -82,7 +84,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Recomputes what is known along a path, from its leaf to the root.
+    /// Recomputes the records along a path, from its leaf to the root.
     pub(super) fn refresh_gaps(&mut self, path: &Path) {
         let mut longest = self.leaf_of(path).largest_gap(path.whole);
         for step in path.above().iter().rev() {

@@ -1,4 +1,4 @@
-//! Going from leaf to leaf: through the children of one parent, then from the root down to the next parent.
+//! Iteration from leaf to leaf: through the children of one parent, then from the root down to the next parent.
 
 use super::{Tree, indexes};
 use crate::entry::Word;
@@ -6,10 +6,10 @@ use crate::node::{Inner, Leaf, PoolNode, Shape};
 use core::hint::black_box;
 use freehold_units::Span;
 
-/// Levels of a tree that a CPU's second cache holds: some 10^4 entries.
+/// Levels of a tree that fit the second-level cache of a CPU: some 10^4 entries.
 const CACHED_HEIGHT: usize = 4;
 
-/// A leaf as who reads it sees it.
+/// A leaf as a reader sees it.
 pub(crate) trait ReadLeaf<'a>: Copy {
     /// A leaf whose one slot is a gap.
     const EMPTY: Self;
@@ -17,7 +17,7 @@ pub(crate) trait ReadLeaf<'a>: Copy {
     /// Its slots.
     fn shape(self) -> &'a Shape;
 
-    /// The word of the slot's entry.
+    /// The word of the slot's entry. Meaningless if the slot is a gap.
     fn word(self, slot: usize) -> Word;
 
     /// The slot's entry.
@@ -41,44 +41,44 @@ impl<'a> ReadLeaf<'a> for &'a Leaf {
     }
 }
 
-/// Where an iteration finds its leaves.
+/// The source of an iteration's leaves.
 pub(crate) trait Leaves<'a>: Copy {
-    /// Whether leaves are replaced by others, and get other words, while they are gone through.
+    /// Whether leaves may be replaced, or get other words, during the iteration.
     const CHANGE: bool;
     type Leaf: ReadLeaf<'a>;
-    /// What leads from a leaf to the next.
+    /// The position from which the next leaf is found.
     type Parent: Copy;
-    /// That of a tree without nodes.
+    /// The position in a tree without nodes.
     const NO_PARENT: Self::Parent;
 
-    /// The leaf that has the index. A tree without nodes is gone through as a leaf that is one gap.
+    /// The leaf that contains the index. A tree without nodes is a leaf that is one gap.
     fn leaf_at(self, index: u64) -> LeafAt<Self::Leaf, Self::Parent>;
 
-    /// The leaf that has the index behind the last of a leaf with this parent.
+    /// The leaf that contains `first`, the index after the last of a leaf with this parent.
     fn leaf_behind(self, first: u64, parent: Self::Parent) -> LeafAt<Self::Leaf, Self::Parent>;
 }
 
-/// A leaf, and where it is below its parent.
+/// A leaf, and its position below its parent.
 #[derive(Clone, Copy)]
 pub(crate) struct LeafAt<L, P> {
     pub(crate) leaf: L,
-    /// The leaf's indexes.
+    /// The leaf's index range.
     pub(crate) whole: Span,
     pub(crate) parent: P,
 }
 
-/// An inner node above a leaf; of a leaf that is the root, one without children.
+/// An inner node above a leaf. If the leaf is the root, a node without children.
 #[derive(Clone, Copy)]
 pub(crate) struct Parent<'a> {
     inner: &'a Inner,
-    /// Which of its children the leaf is.
+    /// The leaf's slot in it.
     slot: usize,
-    /// Its last index.
+    /// The inner node's last index.
     last: u64,
 }
 
 impl<'a, L: ReadLeaf<'a>, P> LeafAt<L, P> {
-    /// What a tree without nodes is gone through as: a leaf that is one gap.
+    /// The leaf of a tree without nodes: one gap.
     pub(crate) fn of_no_node(parent: P) -> Self {
         LeafAt { leaf: L::EMPTY, whole: Span::ALL, parent }
     }
@@ -124,8 +124,8 @@ impl<'a> Leaves<'a> for &'a Tree {
 }
 
 impl Tree {
-    /// The inner node whose first leaf starts at `first`, and its last index. There is one: a leaf that is the root has none
-    /// behind it.
+    /// The inner node whose first leaf starts at `first`, and its last index. It exists, as no leaf follows a leaf that
+    /// is the root.
     #[inline(never)]
     fn parent_of_leaf_at(&self, first: u64) -> (&Inner, u64) {
         let (mut inner, mut last) = (self.inner(self.root), u64::MAX);
@@ -140,9 +140,9 @@ impl Tree {
         (inner, last)
     }
 
-    /// Loads each cache line of the leaves below a node, so that their cache misses overlap: iteration takes half the time at
-    /// 10^6 entries that were inserted in random order (`freehold bench maple --workload iterate-two --n 1000000`). Loads
-    /// rather than prefetches, which are `unsafe`.
+    /// Loads each cache line of the leaves below a node, so that their cache misses overlap: iteration takes half the
+    /// time at 10^6 entries that were inserted in random order (`freehold bench maple --workload iterate-two --n
+    /// 1000000`). Loads rather than prefetches, which are `unsafe`.
     fn read_leaves(&self, parent: &Inner) {
         let lines = parent.children[..parent.len()].iter().map(|&id| {
             let leaf = self.leaf(id);

@@ -1,4 +1,4 @@
-//! Where the nodes of a tree are.
+//! The memory of a tree's nodes.
 
 use crate::OutOfMemory;
 use crate::entry::Word;
@@ -10,31 +10,31 @@ use core::ops::IndexMut;
 pub(crate) trait Memory: Debug {
     type Leaves: LeafPool;
     type Inners: InnerPool;
-    /// Whether others read nodes while stores are made.
+    /// Whether other threads read nodes during stores.
     const HAS_READERS: bool;
 }
 
-/// How the nodes of a pool are numbered.
+/// The numbering of a pool's nodes.
 pub(crate) trait Numbers: Debug {
-    /// How many nodes were made before a node.
+    /// The number of nodes that were made before this one.
     fn number(id: NodeId) -> usize;
 }
 
-/// The nodes of one kind, by their numbers. Memory is asked for in [`reserve`](Self::reserve) alone.
+/// The nodes of one kind, by their numbers. Only [`reserve`](Self::reserve) takes memory.
 pub(crate) trait NodePool<T>: Numbers + IndexMut<NodeId, Output = T> {
     /// Makes vacant nodes until `count` can be taken.
     fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory>;
 
-    /// Takes a node that was reserved.
+    /// Takes a reserved node.
     fn take(&mut self) -> NodeId;
 
-    /// Makes a node that was taken the copy of another. Neither owns anything.
+    /// Copies a node to one that was taken. Nodes own nothing.
     fn copy(&mut self, from: NodeId, to: NodeId);
 
-    /// Gives a node back. It is vacant then.
+    /// Frees a node: it is vacant afterwards.
     fn give_back(&mut self, id: NodeId);
 
-    /// Nodes that have been made, in use or vacant.
+    /// Nodes made so far, in use or vacant.
     fn made(&self) -> usize;
 
     /// Nodes in use.
@@ -43,30 +43,30 @@ pub(crate) trait NodePool<T>: Numbers + IndexMut<NodeId, Output = T> {
     /// Bytes of memory held.
     fn bytes(&self) -> usize;
 
-    /// Has no more than so many nodes in use from now on.
+    /// Limits the nodes in use from now on.
     fn set_limit(&mut self, limit: usize);
 
-    /// How many numbers the list of vacant nodes has; at most one more than there are nodes, even if the list is broken.
+    /// Length of the free list; at most one more than the number of nodes, even if the list is broken.
     fn count_vacant(&self) -> usize;
 }
 
 /// Leaves, of which others may read a published one while words of it become others.
 pub(crate) trait LeafPool: NodePool<Leaf> {
-    /// Puts another word in the place of an entry's. Who reads has one of the two.
+    /// Replaces an entry's word. A concurrent reader gets one of the two.
     fn set_word(&mut self, id: NodeId, slot: usize, word: Word);
 }
 
 /// Inner nodes, of which others may read a published one while these parts of it change.
 pub(crate) trait InnerPool: NodePool<Inner> {
-    /// Notes the longest gap below a child. Who reads without the writer's lock does not look at it.
+    /// Records the longest gap below a child. Readers without the writer's lock never read it.
     fn set_gap(&mut self, id: NodeId, slot: usize, gap: Extent);
 
-    /// Puts a node with the same indexes in the place of a child. Who reads goes to one of the two.
+    /// Replaces a child by a node with the same index range. A concurrent reader goes to one of the two.
     fn set_child(&mut self, id: NodeId, slot: usize, child: NodeId);
 }
 
-/// Pools in the tree itself, for a tree with one owner. The first leaf lies in the tree: a map of a few entries has no other
-/// memory.
+/// Pools in the tree itself, for a tree with one owner. The first leaf is inline in the tree, so a map of a few entries
+/// has no other memory.
 #[derive(Debug)]
 pub(crate) struct InPlace;
 

@@ -1,4 +1,4 @@
-//! The tree itself: of words, whatever they stand for.
+//! The tree of words, whatever the words stand for.
 //!
 //! ```text
 //!   root ->                |        inner         |               height 3
@@ -8,9 +8,9 @@
 //!               leaf  leaf  leaf     ...     leaf  leaf  leaf     height 1
 //! ```
 //!
-//! A tree without entries has no node. A change is planned ([`Tree::plan`]) and its nodes are reserved before
-//! it is made, so that the change itself cannot fail. Words that are not in the tree any more are handed
-//! over as [`Words`] and [`Subtrees`] once the tree is whole again: whoever knows what they stand for drops them.
+//! A tree without entries has no node. A change is planned ([`Tree::plan`]), and its nodes are reserved, before it is
+//! made. So the change itself cannot fail. Words that leave the tree are handed over as [`Words`] and [`Subtrees`] once
+//! the tree is whole again; the map drops their values.
 
 mod build;
 mod edge;
@@ -59,16 +59,16 @@ use freehold_units::Span;
 pub(crate) use version::Base;
 use version::Versions;
 
-/// Which way a walk or a search goes.
+/// The direction of a walk or a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// To higher indexes; of several places, the lowest.
+    /// To higher indexes; among several places, the lowest.
     Up,
-    /// To lower indexes; of several places, the highest.
+    /// To lower indexes; among several places, the highest.
     Down,
 }
 
-/// How many nodes of each kind.
+/// A number of nodes of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Need {
     pub(crate) leaves: usize,
@@ -81,7 +81,7 @@ impl Need {
     }
 }
 
-/// The indexes of a node or a slot, which has one at least.
+/// The index range of a node or a slot, which has at least one index.
 #[inline]
 pub(crate) fn indexes(first: u64, last: u64) -> Span {
     Span::new(first, last).expect("M1: no slot and no node is empty")
@@ -90,13 +90,13 @@ pub(crate) fn indexes(first: u64, last: u64) -> Span {
 #[derive(Debug)]
 pub(crate) struct Tree<M: Memory = InPlace> {
     root: NodeId,
-    /// Levels; 0 without a node, 1 if the root is a leaf.
+    /// Levels: 0 if there is no node, 1 if the root is a leaf.
     height: usize,
     /// Entries.
     len: u64,
     leaves: M::Leaves,
     inners: M::Inners,
-    /// Nodes taken since the tree was made; it never falls.
+    /// Nodes taken since the tree was made. Never decreases.
     taken: u64,
     version: Versions<M>,
     limits: NodeLimits,
@@ -114,18 +114,18 @@ impl<M: Memory> Tree<M> {
         Self { root: NONE, height: 0, len: 0, leaves, inners, taken: 0, version: Versions::new(), limits }
     }
 
-    /// Where the tree begins.
+    /// The root, height and length of the tree.
     pub(crate) fn base(&self) -> Base {
         Base { root: self.root, height: self.height, len: self.len }
     }
 
-    /// Where the tree begins without the changes of an open version.
+    /// The same, without the changes of an open version.
     #[cfg(feature = "std")]
     pub(crate) fn published(&self) -> Base {
         self.version.open().map_or_else(|| self.base(), |version| version.base)
     }
 
-    /// How much of its nodes it uses.
+    /// The number of slots and children that its nodes use.
     pub(crate) const fn limits(&self) -> NodeLimits {
         self.limits
     }
@@ -144,7 +144,7 @@ impl<M: Memory> Tree<M> {
         Need { leaves: self.leaves.in_use(), inners: self.inners.in_use() }
     }
 
-    /// Nodes taken since the tree was made; those of a copy are not.
+    /// Nodes taken since the tree was made, without those that a copy began with.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
@@ -154,7 +154,7 @@ impl<M: Memory> Tree<M> {
         self.leaves.bytes() + self.inners.bytes()
     }
 
-    /// Has no more than so many nodes of each kind from now on.
+    /// Limits the nodes of each kind that are in use from now on.
     pub(crate) fn set_limit(&mut self, leaves: usize, inners: usize) {
         self.leaves.set_limit(leaves);
         self.inners.set_limit(inners);
@@ -170,7 +170,7 @@ impl<M: Memory> Tree<M> {
         &self.inners[id]
     }
 
-    /// A leaf that is about to be changed. In a version, it is its own.
+    /// A leaf for a change. In a version, it is the version's own.
     #[inline]
     fn leaf_mut(&mut self, id: NodeId) -> &mut Leaf {
         debug_assert!(
@@ -180,7 +180,7 @@ impl<M: Memory> Tree<M> {
         &mut self.leaves[id]
     }
 
-    /// An inner node that is about to be changed. In a version, it is its own.
+    /// An inner node for a change. In a version, it is the version's own.
     #[inline]
     fn inner_mut(&mut self, id: NodeId) -> &mut Inner {
         debug_assert!(
@@ -190,7 +190,7 @@ impl<M: Memory> Tree<M> {
         &mut self.inners[id]
     }
 
-    /// Notes the longest gap below a child, of a node that others may read. In a version, it is its own.
+    /// Records the longest gap below a child, in a node that others may read. In a version, it is the version's own.
     #[inline]
     fn set_gap(&mut self, id: NodeId, slot: usize, gap: Extent) {
         debug_assert!(
@@ -200,7 +200,7 @@ impl<M: Memory> Tree<M> {
         self.inners.set_gap(id, slot, gap);
     }
 
-    /// Puts another word in the place of an entry's, of a leaf that others may read. In a version, it is its own.
+    /// Replaces an entry's word, in a leaf that others may read. In a version, it is the version's own.
     #[inline]
     fn set_word(&mut self, id: NodeId, slot: usize, word: Word) {
         debug_assert!(
@@ -236,7 +236,7 @@ impl<M: Memory> Tree<M> {
         id
     }
 
-    /// Takes everything out.
+    /// Empties the tree, and returns its nodes.
     pub(crate) fn take_root(&mut self) -> Option<Subtree> {
         let subtree = Subtree { id: self.root, height: self.height as u8 };
         (self.height > 0).then(|| {
@@ -247,7 +247,7 @@ impl<M: Memory> Tree<M> {
         })
     }
 
-    /// Gives a leaf back whose entries are elsewhere.
+    /// Frees a leaf whose entries are elsewhere.
     fn free_leaf(&mut self, id: NodeId) {
         match self.version.open_mut() {
             Some(version) => version.leaves.leave(&mut self.leaves, id),
@@ -255,7 +255,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Gives an inner node back whose children are elsewhere.
+    /// Frees an inner node whose children are elsewhere.
     fn free_inner(&mut self, id: NodeId) {
         match self.version.open_mut() {
             Some(version) => version.inners.leave(&mut self.inners, id),
@@ -265,12 +265,12 @@ impl<M: Memory> Tree<M> {
 }
 
 impl Tree {
-    /// A copy, with the same words: they are not its own yet.
+    /// A copy with the same words, which it does not own yet.
     pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
         if self.version.open().is_some() { self.rebuilt() } else { self.copied() }
     }
 
-    /// Puts another word in the place of each, ascending. Should `other` panic, the words so far are leaked.
+    /// Replaces each word, ascending. If `other` panics, the words so far leak.
     pub(crate) fn replace_words(&mut self, mut other: impl FnMut(Word) -> Word) {
         let mut path = Path::new();
         let mut next = (self.height > 0).then_some(0);

@@ -1,17 +1,17 @@
-//! A writer that is wrong on purpose: tests must catch it.
+//! A writer that is deliberately wrong: tests must catch it.
 
 use super::{InnerPool, Memory, Tree};
 use crate::node::NodeId;
 use std::cell::Cell;
 
 std::thread_local! {
-    /// Whether this thread's writers share a node between the old tree and the new one wherever its content is the same, also
-    /// where its indexes are not.
+    /// Whether this thread's writers share a node between the old tree and the new one wherever its content is the
+    /// same, even if its index range is not.
     pub(crate) static SHARES_EQUAL_COPIES: Cell<bool> = const { Cell::new(false) };
 }
 
 impl<M: Memory> Tree<M> {
-    /// Gives back each copy in the open version that has the same content as a node that left.
+    /// Frees each copy in the open version that has the same content as a node that left.
     pub(super) fn share_equal_copies(&mut self) {
         if SHARES_EQUAL_COPIES.get() && self.height > 1 {
             self.share_below(self.root, self.height);

@@ -1,13 +1,13 @@
-//! The path from the root to a leaf. Nodes do not know their parents, so whoever changes a leaf holds its path.
+//! The path from the root to a leaf. Nodes do not know their parents, so a change of a leaf carries its path.
 
 use crate::node::NodeId;
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
-/// No tree is higher: its nodes have numbers of 32 bits, and inner nodes below the root two children or more.
+/// The greatest possible height: nodes have 32-bit numbers, and inner nodes below the root have at least two children.
 pub(crate) const MAX_HEIGHT: usize = 33;
 
-/// A node of a path, and the child that the path goes on to; in the leaf, the slot.
+/// A node of a path, and the child that the path goes on to, or in the leaf, the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) id: NodeId,
@@ -17,9 +17,9 @@ pub(crate) struct Step {
 /// Steps from the root to a leaf.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
-    /// As many as the tree is high.
+    /// As many as the tree has levels.
     steps: ArrayVec<Step, MAX_HEIGHT>,
-    /// The leaf's indexes.
+    /// The leaf's index range.
     pub(crate) whole: Span,
 }
 
@@ -40,13 +40,13 @@ impl Path {
         self.whole = Span::ALL;
     }
 
-    /// All steps, the leaf's last.
+    /// All steps; the leaf's is the last.
     #[inline]
     pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The same, to be changed.
+    /// All steps, mutable.
     pub(super) fn steps_mut(&mut self) -> &mut [Step] {
         &mut self.steps
     }
@@ -63,7 +63,7 @@ impl Path {
         *self.steps.last().expect("M3: a path ends in a leaf")
     }
 
-    /// Goes to a copy of the leaf.
+    /// Replaces the leaf by its copy.
     #[cfg(feature = "std")]
     #[inline]
     pub(super) fn set_leaf(&mut self, id: NodeId) {
@@ -72,7 +72,7 @@ impl Path {
         }
     }
 
-    /// Goes to another slot of the leaf.
+    /// Selects another slot of the leaf.
     #[inline]
     pub(crate) fn set_slot(&mut self, slot: usize) {
         if let Some(step) = self.steps.last_mut() {

@@ -1,4 +1,4 @@
-//! What a shared tree needs: stores are made where no reader is, and then appear by one store of a link.
+//! Publishing stores in a shared tree: a store is made where no reader is, and appears by one store of a link.
 //!
 //! ```text
 //!   one leaf changes      | inner |            more changes     | inner |
@@ -8,10 +8,13 @@
 //!                                                                   leaf'   leaf
 //! ```
 //!
-//! A store over one entry, whole, is one of its word. Most others change one leaf, and its indexes stay: a copy of the leaf is
-//! changed, and takes its place. The rest are made in a version. Of its copies, those at the top differ from their originals in one
-//! child alone: they are given back, and the link is the one below them. What the tree had before is handed over, not reused:
-//! readers may be there.
+//! A store over exactly one entry is one store of its word. Most others change one leaf, whose index range stays: a
+//! copy of the leaf is changed, and replaces it.
+//!
+//! The rest are made in a version, a copy of all nodes that change. The topmost copies often differ from their
+//! originals in one child only. These copies are freed, and the version is published through the link below them.
+//!
+//! What the tree no longer uses is handed to the caller, not reused: readers may be there.
 
 use super::path::Step;
 use super::version::MOST_PER_LEVEL;
@@ -22,7 +25,7 @@ use crate::node::{Edit, NodeId, SLOTS};
 use crate::tree::MOST_WORDS;
 use freehold_units::Span;
 
-/// What is not in the tree any more.
+/// A node or a word that has left the tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Retired {
     Leaf(NodeId),
@@ -57,23 +60,25 @@ impl<M: Memory> Tree<M> {
                 (edit.slots_before(), edit.slots_after(), edit.entries().1)
             }
         };
-        // A leaf that is the root may have any number of entries but none.
+        // A leaf that is the root may have any number of entries except none.
         let is_mended = if self.height == 1 { entries == 0 } else { self.limits.underfills(before, after) };
         if !is_mended && after <= self.limits.leaf_slots { Publish::Leaf } else { Publish::Version }
     }
 
-    /// Reserves the node that a [low](Publish::Leaf) store takes.
+    /// Reserves the node that a store by [`Publish::Leaf`] takes.
     #[inline]
     pub(crate) fn reserve_leaf(&mut self) -> Result<(), OutOfMemory> {
         self.leaves.reserve(1)
     }
 
-    /// The most nodes and words together that a store takes out of the tree, but for subtrees that lie within its range.
+    /// The most nodes and words together that a store takes out of the tree, without the subtrees that lie within its
+    /// range.
     pub(crate) fn most_around(&self) -> usize {
         MOST_WORDS + 2 * MOST_PER_LEVEL * self.height
     }
 
-    /// The most nodes and words together that lie within a range: each leaf, its words, and no more inner nodes than leaves.
+    /// The most nodes and words together that lie within a range: each leaf, its words, and no more inner nodes than
+    /// leaves.
     pub(crate) fn most_between(&self, span: Span) -> usize {
         let (mut path, mut most) = (Path::new(), 0);
         let mut next = Some(span.first());
@@ -84,9 +89,9 @@ impl<M: Memory> Tree<M> {
         most
     }
 
-    /// Does a [low](Publish::Leaf) store in a copy of its leaf, for which a node is reserved, and puts that in the leaf's place.
-    /// `second` is the second word of an entry that is cut in two. Returns the old leaf. The caller publishes a leaf that is the
-    /// root.
+    /// Makes a store by [`Publish::Leaf`]: in a copy of its leaf, for which a node is reserved, which then replaces the
+    /// leaf. `second` is the second word of an entry that is cut in two. Returns the old leaf. If the leaf is the root,
+    /// the caller publishes it.
     #[inline]
     pub(crate) fn store_in_copy(
         &mut self,
@@ -108,13 +113,14 @@ impl<M: Memory> Tree<M> {
         old
     }
 
-    /// How many nodes of its base the open version does not have any more, but for those of subtrees that were removed whole.
+    /// How many nodes of its base the open version has replaced or removed, without those of subtrees that were removed
+    /// whole.
     pub(crate) fn gone_len(&self) -> usize {
         self.version.open().map_or(0, |version| version.leaves.gone_len() + version.inners.gone_len())
     }
 
-    /// Makes the version the tree by a store of one link: the lowest, or that to the root if `whole` or if there is no lower.
-    /// `set_root` stores the latter. Then hands over the nodes that the base alone has.
+    /// Publishes the version by a store of one link: the lowest possible, or the root's if `whole` or if there is no
+    /// lower one. `set_root` stores the root. Then retires the nodes that only the base has.
     pub(crate) fn publish_version(
         &mut self,
         whole: bool,
@@ -134,8 +140,9 @@ impl<M: Memory> Tree<M> {
         version.close();
     }
 
-    /// The lowest link of the base behind which all lies that the version has of its own, and the node that comes there. The
-    /// version's copies of the nodes above are given back: these are in the tree again. None if that is the link to the root.
+    /// The lowest link of the base that has all of the version's own nodes below it, and the node to store there. Frees
+    /// the version's copies of the nodes above, whose originals are in the tree again. `None` if that link is the
+    /// root's.
     fn lowest_link(&mut self) -> Option<(Step, NodeId)> {
         let version = self.version.open_mut()?;
         let base = version.base;
@@ -144,7 +151,7 @@ impl<M: Memory> Tree<M> {
         let levels = if self.height == base.height { self.height } else { 1 };
         for _ in 1..levels {
             let (copy, original) = (&self.inners[own], &self.inners[old]);
-            // With the pivots, the number of children.
+            // Equal pivots imply the same number of children.
             if copy.pivots != original.pivots {
                 break;
             }
@@ -166,7 +173,7 @@ impl<M: Memory> Tree<M> {
         lowest
     }
 
-    /// Hands over every node and every word of a subtree that was removed.
+    /// Retires every node and every word of a removed subtree.
     pub(crate) fn retire_subtree(&self, subtree: Subtree, retire: &mut impl FnMut(Retired)) {
         let Subtree { id, height } = subtree;
         if height == 1 {
@@ -180,12 +187,12 @@ impl<M: Memory> Tree<M> {
         retire(Retired::Inner(id));
     }
 
-    /// Makes a leaf vacant that nobody can reach any more.
+    /// Frees a leaf that nobody can reach any more.
     pub(crate) fn reuse_leaf(&mut self, id: NodeId) {
         self.leaves.give_back(id);
     }
 
-    /// Makes an inner node vacant that nobody can reach any more.
+    /// Frees an inner node that nobody can reach any more.
     pub(crate) fn reuse_inner(&mut self, id: NodeId) {
         self.inners.give_back(id);
     }

@@ -1,4 +1,4 @@
-//! What a store removed from a tree: words whose values are dropped once the tree is whole again.
+//! The words that a store removed from a tree. Their values are dropped once the tree is whole again.
 
 use super::path::MAX_HEIGHT;
 use super::{Memory, NodePool, Tree};
@@ -8,10 +8,10 @@ use arrayvec::ArrayVec;
 
 /// Subtrees that one store can remove on every level: up to fifteen children on either side.
 pub(crate) const MOST_SUBTREES_PER_LEVEL: usize = 2 * 15;
-/// Words that one store can remove from leaves that stay in the tree: from two leaves at most.
+/// Words that one store can remove from leaves that stay in the tree: those of at most two leaves.
 pub(crate) const MOST_WORDS: usize = 2 * SLOTS;
 
-/// A subtree that is not in the tree any more.
+/// A subtree that has left the tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subtree {
     pub(crate) id: NodeId,
@@ -21,11 +21,11 @@ pub(crate) struct Subtree {
 
 /// The words that one store removed from leaves that stay in the tree.
 pub(crate) type Words = ArrayVec<Word, MOST_WORDS>;
-/// The subtrees that one store removed, and room for the children of one of them on every level.
+/// The subtrees that one store removed, with room for the children of one of them on every level.
 pub(crate) type Subtrees = ArrayVec<Subtree, { (MOST_SUBTREES_PER_LEVEL + 16) * MAX_HEIGHT }>;
 
 impl<M: Memory> Tree<M> {
-    /// The next removed word. A node is given back before its words are handed over, so that the tree stays whole if a
+    /// The next removed word. A node is freed before its words are handed over, so that the tree stays whole if a
     /// value's drop panics.
     pub(crate) fn next_removed(&mut self, words: &mut Words, subtrees: &mut Subtrees) -> Option<Word> {
         loop {

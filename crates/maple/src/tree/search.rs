@@ -1,26 +1,27 @@
-//! Searching for a gap: from the root down into children whose longest gap is long enough.
+//! Searches for a gap: from the root down into children whose longest gap is long enough.
 //!
-//! A gap is one slot of one leaf, so every gap is looked at whole. Without alignment the first leaf that is looked into
-//! has what is wanted, whatever its size, unless the window cuts it. Cost: the height, and a leaf more at each end of the window;
-//! with alignment, every gap that is long enough and lies wrong is looked at too: linear in their number (`bench maple
-//! --workload gap-misaligned`).
+//! A gap is one slot of one leaf, so every gap is examined whole. Without an alignment, the first leaf searched has a
+//! fitting gap, whatever the size, unless the window cuts that gap.
+//!
+//! Cost: the height, and one more leaf at each end of the window. With an alignment, every gap that is long enough but
+//! misaligned is examined, too: linear in their number (`bench maple --workload gap-misaligned`).
 
 use super::{Direction, Tree, indexes};
 use crate::node::{Extent, Leaf, NodeId};
 use freehold_units::{Align, Probe, Span, Work};
 
-/// What is searched for.
+/// A valid request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedRequest {
     pub(crate) direction: Direction,
-    /// Indexes, at least one.
+    /// Number of indexes, at least one.
     pub(crate) size: u64,
     pub(crate) align: Align,
     pub(crate) window: Span,
 }
 
 impl CheckedRequest {
-    /// Where it fits in a gap.
+    /// Its place in a gap, if it fits.
     fn fit(&self, gap: Span) -> Option<Span> {
         let open = gap.intersection(self.window)?;
         match self.direction {
@@ -30,17 +31,17 @@ impl CheckedRequest {
     }
 }
 
-/// A search under way.
+/// A search in progress.
 struct Search<'a, P> {
     tree: &'a Tree,
     want: &'a CheckedRequest,
     probe: &'a mut P,
-    /// What a subtree's longest gap must be at least.
+    /// The least length that a subtree's longest gap must have.
     need: Extent,
 }
 
 impl Tree {
-    /// The lowest or the highest place in the window where so many indexes are free.
+    /// The lowest or the highest free place in the window for the request.
     pub(crate) fn find_gap(&self, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Span> {
         if self.height == 0 {
             return want.fit(Span::ALL);
@@ -51,7 +52,7 @@ impl Tree {
 }
 
 impl<P: Probe> Search<'_, P> {
-    /// In a subtree that has some of the window.
+    /// Searches a subtree that overlaps the window.
     fn below(&mut self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
         self.probe.count(Work::NodeVisited, 1);
         let tree = self.tree;
@@ -96,8 +97,7 @@ impl<P: Probe> Search<'_, P> {
         None
     }
 
-    /// The first and the last slot of a node that have some of the window: only where the window ends within the node is
-    /// there something to search for.
+    /// The first and the last slot of a node that overlap the window. Only a window end within the node needs a search.
     fn ends(&self, whole: Span, last: usize, slot_of: impl Fn(u64) -> usize) -> (usize, usize) {
         let window = self.want.window;
         let low = if whole.first() < window.first() { slot_of(window.first()) } else { 0 };
@@ -112,7 +112,7 @@ mod tests {
     use crate::WordMap;
     use freehold_units::Tally;
 
-    /// A search for one index more than any of `n` gaps has but the last, and the nodes that it visits.
+    /// The nodes visited by a search for one index more than any of `n` gaps except the last has.
     fn visits(n: u64, reach: u64, direction: Direction) -> u64 {
         let mut map = WordMap::new();
         let entry = |at| Span::new(at, at).unwrap();

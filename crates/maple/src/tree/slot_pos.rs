@@ -5,8 +5,8 @@ use super::{Direction, Memory, Path, StorePlan, Tree};
 use crate::entry::Word;
 use freehold_units::Span;
 
-/// Where a cursor is. Good until the tree changes. The slots of a tree cover all indexes, so there is always one; the
-/// one slot of a tree without nodes is a gap.
+/// The position of a cursor, valid until the tree changes. The slots of a tree cover all indexes, so there always is
+/// one; in a tree without nodes, the only slot is a gap.
 #[derive(Clone, Debug)]
 pub(crate) struct SlotPos {
     /// Empty in a tree without nodes.
@@ -15,7 +15,7 @@ pub(crate) struct SlotPos {
 }
 
 impl<M: Memory> Tree<M> {
-    /// The slot that has the index.
+    /// The slot that contains the index.
     pub(crate) fn pos_of(&self, index: u64) -> SlotPos {
         let mut place = SlotPos { path: Path::new(), slot: Slot { span: Span::ALL, entry: None } };
         if self.height > 0 {
@@ -41,7 +41,7 @@ impl<M: Memory> Tree<M> {
         plan
     }
 
-    /// The entries from the one on that has the index, or that follows it, ascending.
+    /// The entries from the one on that contains the index or follows it, ascending.
     pub(crate) fn entries_from(&self, index: u64) -> impl Iterator<Item = (Span, Word)> {
         let mut place = Some(self.pos_of(index));
         let slots = core::iter::from_fn(move || {
@@ -52,7 +52,7 @@ impl<M: Memory> Tree<M> {
         slots.filter_map(|slot| slot.entry.map(|word| (slot.span, word)))
     }
 
-    /// Goes on to the neighbouring slot. False if there is none; the place stays then.
+    /// Moves to the neighbouring slot. Returns `false`, and stays, if there is none.
     pub(crate) fn step(&self, place: &mut SlotPos, direction: Direction) -> bool {
         if self.height == 0 {
             return false;
@@ -76,7 +76,7 @@ impl<M: Memory> Tree<M> {
         true
     }
 
-    /// Goes on to the next entry that way. False if there is none; the place stays then.
+    /// Moves to the next entry in that direction. Returns `false`, and stays, if there is none.
     pub(crate) fn step_to_entry(&self, place: &mut SlotPos, direction: Direction) -> bool {
         let start = place.slot.span;
         while self.step(place, direction) {

@@ -1,27 +1,32 @@
-//! Going through the slots of a tree, upwards and downwards.
+//! Iteration over the slots of a tree, from both ends.
 //!
-//! A leaf is gone through bit by bit of its `occupied`. Bits of slots outside the range, or that the other end has passed,
-//! are cleared when a leaf is entered and when the back moves. So a step of the front looks for its next bit and checks
-//! nothing else, unless leaves change in the meantime.
+//! A leaf is iterated bit by bit of its `occupied`. Bits of slots outside the range, or beyond the other end, are
+//! cleared when a leaf is entered and when the back moves. So a step of the front finds its next bit and checks nothing
+//! else, unless leaves change meanwhile.
 //!
-//! Invariant: a call that finds no slot leaves `open` empty for good, so both ends stay ended. Without `open`, the back looks for
-//! nothing and the front enters no leaf. In its own leaf the front has no slot left by then, or checks `open` where leaves
-//! change. This matters since an end that finds nothing may have moved past the other end: its next call would give slots a
-//! second time, and mutable iteration would give two `&mut` to one value.
+//! # Invariants
+//! A call that finds no slot leaves `open` empty for good, so both ends stay finished:
 //!
-//! An end is a few words whose addresses never escape, so LLVM keeps them in registers; a step is short enough to be inlined
-//! into the adapters of the standard library.
+//! - Without `open`, the back searches nothing, and the front enters no leaf.
+//! - In its own leaf the front has no slot left by then, or checks `open` where leaves change.
+//!
+//! This matters because an end that finds nothing may have moved past the other end. Its next call would return slots a
+//! second time, and mutable iteration would return two `&mut` to one value.
+//!
+//! # Speed
+//! An end is a few words whose addresses never escape, so LLVM keeps them in registers. A step is short enough to be
+//! inlined into the adapters of the standard library.
 
 use super::leaves::{LeafAt, Leaves, ReadLeaf};
 use crate::entry::Word;
 use core::ptr;
 use freehold_units::Span;
 
-/// One end of an iteration: a leaf, and the slots of it that are still to come.
+/// One end of an iteration: a leaf, and its slots that are still to come.
 #[derive(Clone, Copy)]
 struct End<L, P> {
     leaf: L,
-    /// The leaf's indexes.
+    /// The leaf's index range.
     whole: Span,
     parent: P,
     /// The leaf's last slot.
@@ -30,26 +35,26 @@ struct End<L, P> {
     slots: u64,
 }
 
-/// What an iteration is over: slots with an entry, or gaps.
+/// The state that both ends share.
 #[derive(Clone, Copy)]
 struct Over<L, const ENTRIES: bool> {
     leaves: L,
-    /// The indexes that no end has passed: slots that overlap them are to come. None once no slot is to come. What the
-    /// front has passed is taken out where leaves change alone; elsewhere its own leaf says it.
+    /// The indexes that no end has passed: slots that overlap them are still to come. `None` once no slot is to come.
+    /// The front's progress is removed only where leaves change; elsewhere, its own leaf records it.
     open: Option<Span>,
 }
 
-/// The slots of a kind whose ranges overlap some indexes, from both ends.
+/// The slots of a kind that overlap a range, from both ends.
 #[derive(Clone)]
 pub(crate) struct Slots<'a, L: Leaves<'a>, const ENTRIES: bool> {
     over: Over<L, ENTRIES>,
     front: End<L::Leaf, L::Parent>,
-    /// None until it is asked for.
+    /// `None` before the first call of `next_back`.
     back: Option<End<L::Leaf, L::Parent>>,
 }
 
 impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
-    /// The slots of a leaf up to the last index that is open.
+    /// The slots of a leaf up to the last open index.
     #[inline]
     fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<R, P>) -> Self {
         let LeafAt { leaf, whole, parent } = at;
@@ -61,7 +66,7 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
         Self { leaf, whole, parent, last: shape.len() - 1, slots }
     }
 
-    /// Without the slots before the first index that is open.
+    /// Clears the slots before the first open index.
     #[inline]
     fn cut_before(mut self, open: Span) -> Self {
         if self.whole.first() < open.first() {
@@ -70,7 +75,7 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
         self
     }
 
-    /// Goes on to the next leaf with a slot of the kind. False if there is none.
+    /// Moves to the next leaf with a slot of the kind. `false` if there is none.
     #[inline(always)] // else a program with two loops calls it, with both iterators in memory (`map/iter.rs`)
     fn go_up<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
         &mut self,
@@ -90,8 +95,8 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
         }
     }
 
-    /// Goes on to the nearest leaf before with a slot of the kind; stays if this leaf has one. In the leaf of the front, slots
-    /// that the front has passed do not count. False if there is no such leaf.
+    /// Moves to the nearest leaf before with a slot of the kind, or stays if this leaf has one. In the front's leaf,
+    /// slots that the front has passed do not count. `false` if there is no such leaf.
     fn go_down<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
         &mut self,
         over: &Over<L, ENTRIES>,
@@ -117,7 +122,7 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
         ptr::eq(self.leaf.shape(), other.leaf.shape())
     }
 
-    /// The indexes of a slot.
+    /// The index range of a slot.
     #[inline]
     fn span(&self, slot: usize) -> Option<Span> {
         let (first, last) = self.leaf.shape().span_up_to(slot, self.last, self.whole);
@@ -138,7 +143,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
         Self { over, front, back: None }
     }
 
-    /// The next slot's indexes, and its entry's word; of a gap, none.
+    /// The next slot's index range, and its entry's word; unspecified for a gap.
     #[inline(always)] // as `Iter::next`, which says what it gains (`map/iter.rs`)
     pub(crate) fn next(&mut self) -> Option<(Span, Word)> {
         if self.front.slots == 0 && !self.front.go_up(&self.over) {
@@ -149,7 +154,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
         self.front.slots &= self.front.slots - 1;
         let span = self.front.span(slot)?;
         if L::CHANGE {
-            // The back may have passed the slot in another leaf.
+            // The back may have passed this slot in another leaf.
             let open = self.over.open.take().filter(|open| span.first() <= open.last())?;
             self.over.open = open.above(span);
         }
@@ -159,7 +164,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
 
     pub(crate) fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
         let Self { over, front, back } = self;
-        // It stays empty unless a slot is found.
+        // `open` stays empty unless a slot is found.
         let open = over.open.take()?;
         let end = back.get_or_insert_with(|| {
             End::enter::<ENTRIES>(open, over.leaves.leaf_at(open.last())).cut_before(open)
@@ -177,7 +182,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
         if end.is_with(front) {
             front.slots &= !(1 << slot);
         }
-        // Without what this slot has, and what is behind it.
+        // Without the indexes of this slot and after.
         over.open = span.first().checked_sub(1).and_then(|last| Span::new(open.first(), last));
         Some((span, end.leaf.entry(slot)))
     }

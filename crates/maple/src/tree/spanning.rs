@@ -8,8 +8,8 @@
 //!
 //! 1. Everything between the two leaves is removed, level by level up to the fork: the lowest node that both paths pass
 //!    through. The left leaf's slot now reaches to `last`. This takes no node.
-//! 2. The store is done in the left leaf like any other. It may split the leaf.
-//! 3. Underfull nodes on either side are filled up or merged.
+//! 2. The store is made in the left leaf like any other. It may split the leaf.
+//! 3. Underfull nodes on either side are refilled or merged.
 
 use super::removed::{Subtree, Subtrees, Words};
 use super::{Memory, Need, Path, Tree, indexes};
@@ -23,7 +23,7 @@ impl<M: Memory> Tree<M> {
         let leaf = self.leaf_of(path);
         let slot = path.leaf().slot as usize;
         let start = leaf.span(slot, path.whole).0;
-        // After the store the leaf has the slots before this one, what is left of this one, and the new slot.
+        // After the store, the leaf has the slots before this one, the rest of this one, and the new slot.
         if slot + 1 + usize::from(start < span.first()) <= self.limits.leaf_slots {
             return Need::default();
         }
@@ -41,7 +41,7 @@ impl<M: Memory> Tree<M> {
         })
     }
 
-    /// Whether the fork's child on the right path ends at the store's last index. Nothing is left of that child then.
+    /// Whether the fork's child on the right path ends at the store's last index. Nothing remains of that child then.
     fn is_gone(&self, right: &Path, fork: usize, last: u64) -> bool {
         let below = right.above().get(fork + 1..).unwrap_or(&[]);
         right.whole.last() == last
@@ -58,7 +58,7 @@ impl<M: Memory> Tree<M> {
     ) {
         let last = span.last();
         self.thaw(path);
-        // Nodes of the right path that stay have an index behind the store.
+        // The nodes of the right path that stay contain the index after the store.
         if let Some(behind) = last.checked_add(1) {
             self.thaw_at(behind);
         }
@@ -83,8 +83,9 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Below the fork, removes the children to the left of the right path, and the slots up to `last` of its leaf. True if
-    /// nothing would be left of the fork's child on that path: the child is unchanged then, and the caller removes it.
+    /// Below the fork, removes the children to the left of the right path, and the slots of its leaf up to `last`.
+    /// Returns `true` if nothing would remain of the fork's child on that path: the child is unchanged then, and the
+    /// caller removes it.
     fn clear_right(
         &mut self,
         right: &Path,
@@ -123,7 +124,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Counts the entries of some slots of a leaf out, and notes their words.
+    /// Removes the entries of some slots of a leaf from the count, and takes their words.
     pub(super) fn take_words(&mut self, id: NodeId, slots: Range<usize>, words: &mut Words) {
         let known = words.len();
         words.extend(self.leaf(id).words(slots));

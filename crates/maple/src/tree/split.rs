@@ -1,4 +1,4 @@
-//! Splitting an overflowing leaf, and its ancestors as far as they are full.
+//! Splits an overflowing leaf, and its full ancestors.
 
 use super::{Memory, Path, Tree, indexes};
 use crate::entry::Word;
@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use freehold_units::Span;
 
 impl<M: Memory> Tree<M> {
-    /// Makes an edit that the path's leaf has no room for: the leaf's upper slots move to a new leaf first.
+    /// Makes an edit for which the path's leaf has no room: the leaf's upper slots move to a new leaf first.
     pub(super) fn split(&mut self, path: &Path, edit: &Replace, entry: Option<Word>, second: Option<Word>) {
         let id = path.leaf().id;
         let at = edit.split_point(&self.limits);
@@ -27,8 +27,8 @@ impl<M: Memory> Tree<M> {
         self.insert_child(path, gap, Child { id: upper, gap: gap_above, last }, id);
     }
 
-    /// Inserts a new child after the one that a path leads to, its predecessor. `child.last` is the predecessor's new last
-    /// index, `gap_left` its longest gap. `first` is the predecessor itself, which a new root needs.
+    /// Inserts a new child after the one that a path leads to, its predecessor. `child.last` is the predecessor's new
+    /// last index, `gap_left` its longest gap. `first` is the predecessor itself, which a new root needs.
     fn insert_child(&mut self, path: &Path, mut gap_left: Extent, mut child: Child, mut first: u32) {
         let fanout = self.limits.fanout;
         for (depth, step) in path.above().iter().enumerate().rev() {
@@ -56,8 +56,8 @@ impl<M: Memory> Tree<M> {
     }
 }
 
-/// A full node with one more child, after child `slot`, as two nodes, and the last index of the first. A child at an end is
-/// likely to be followed by more at that end, so the half away from it stays nearly full.
+/// Splits a full node with one more child after child `slot`. Returns both halves, and the last index of the first.
+/// More children are likely to follow at an end where one was added, so the half away from that end stays nearly full.
 fn halves(inner: &Inner, slot: usize, child: Child) -> (Inner, Inner, u64) {
     let mut children: ArrayVec<Child, 17> = inner.to_children(u64::MAX).collect();
     let behind = children[slot].last;
@@ -72,7 +72,7 @@ fn halves(inner: &Inner, slot: usize, child: Child) -> (Inner, Inner, u64) {
     (Inner::from_children(&children[..at]), Inner::from_children(&children[at..]), children[at - 1].last)
 }
 
-/// A leaf's indexes, up to `last` and behind it.
+/// A leaf's index range, split after `last`.
 fn part(whole: Span, last: u64) -> (Span, Span) {
     let below = indexes(whole.first(), last);
     (below, indexes(last + 1, whole.last()))

@@ -1,8 +1,9 @@
-//! Storing over a range: planned first, with the nodes that it takes, then committed.
+//! Stores over a range: first planned, with the nodes that they take, then committed.
 //!
-//! What is `inline(always)` here, in `walk.rs`, `gaps.rs`, `node/edit.rs` and `shared/write.rs` is a store from its walk to its edit in
-//! one piece, whose plan does not go through memory: without these twelve, of `bench maple --instructions` at 100 ranges, a
-//! sequential insert takes 734 instructions for 624, a store over exactly a range 348 for 309.
+//! The functions that are `inline(always)` here, in `walk.rs`, `gaps.rs`, `node/edit.rs` and `shared/write.rs` make a
+//! store from its walk to its edit one piece, whose plan does not go through memory. Without these twelve, of `bench
+//! maple --instructions` at 100 ranges, a sequential insert takes 734 instructions for 624, a store over exactly a
+//! range 348 for 309.
 
 use super::path::Step;
 use super::{Memory, Need, Path, Subtrees, Tree, Words, indexes};
@@ -11,31 +12,31 @@ use crate::entry::Word;
 use crate::node::{Edit, Leaf, NONE, Replace};
 use freehold_units::Span;
 
-/// Where a store goes and what it takes. Good until the tree changes.
+/// The place of a store and the nodes it takes. Valid until the tree changes.
 #[derive(Clone, Debug)]
 pub(crate) struct StorePlan {
-    /// To the leaf and slot where the store begins.
+    /// The path to the leaf and slot where the store begins.
     pub(crate) path: Path,
-    /// The indexes that are stored over; of a removal, the whole gap that it leaves.
+    /// The index range of the store. For a removal, the whole gap that it leaves.
     pub(crate) span: Span,
     /// The nodes that it takes.
     pub(crate) need: Need,
     pub(crate) kind: StoreKind,
 }
 
-/// How a store is done.
+/// The kind of a store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StoreKind {
     /// The tree has no node yet.
     NewRoot,
-    /// It lies in one leaf, to which it does this.
+    /// It lies in one leaf, to which it makes this edit.
     InLeaf(Edit),
     /// It ends in another leaf.
     Spanning,
 }
 
 impl StorePlan {
-    /// Not planned yet.
+    /// A plan that is still to be made.
     #[inline]
     pub(crate) const fn new(span: Span) -> Self {
         Self { path: Path::new(), span, need: Need { leaves: 0, inners: 0 }, kind: StoreKind::NewRoot }
@@ -53,7 +54,7 @@ impl StorePlan {
         matches!(self.kind, StoreKind::Spanning)
     }
 
-    /// Whether the store goes to where nothing is. A gap is one slot, so a free range lies in one leaf.
+    /// Whether the store overlaps no entry. A gap is one slot, so a free range lies in one leaf.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
         match &self.kind {
@@ -65,7 +66,7 @@ impl StorePlan {
 }
 
 impl<M: Memory> Tree<M> {
-    /// The first entry in the way of a store that is not free.
+    /// The range of the first entry that a store overlaps.
     #[cold]
     pub(crate) fn first_entry(&self, plan: &StorePlan) -> Span {
         let slot = self.slot(&plan.path);
@@ -75,7 +76,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Plans a store of an entry over the plan's range, or the removal of what is there.
+    /// Plans a store of an entry over the plan's range, or the removal of everything there.
     #[inline]
     pub(crate) fn plan(&self, plan: &mut StorePlan, entry: bool) {
         if self.height == 0 {
@@ -93,7 +94,7 @@ impl<M: Memory> Tree<M> {
         self.reserve(plan)
     }
 
-    /// The word of the entry that a planned store cuts in two, if it does.
+    /// The word of the entry that a planned store cuts in two, if it cuts one.
     #[inline]
     pub(crate) fn cut_word(&self, plan: &StorePlan) -> Option<Word> {
         match &plan.kind {
@@ -129,7 +130,7 @@ impl<M: Memory> Tree<M> {
         plan.kind = StoreKind::InLeaf(Edit::Replace(edit));
     }
 
-    /// Plans the removal of the whole entry that an index is in; returns its indexes.
+    /// Plans the removal of the whole entry that contains an index; returns its range.
     #[inline]
     pub(crate) fn plan_erase_at(&self, plan: &mut StorePlan, index: u64) -> Option<Span> {
         if self.height == 0 {
@@ -146,7 +147,7 @@ impl<M: Memory> Tree<M> {
         Some(span)
     }
 
-    /// Plans the removal of the entry of a slot, whole, to which the plan's path leads; `span` are its indexes.
+    /// Plans the removal of the whole entry in the slot that the plan's path leads to. `span` is its range.
     #[inline]
     pub(crate) fn plan_erase(&self, plan: &mut StorePlan, leaf: &Leaf, span: Span) {
         match Edit::vacate(leaf, plan.path.whole, plan.path.leaf().slot as usize) {
@@ -158,7 +159,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Extends a removal over the gaps beside it, with which what it leaves is one gap (M2). Returns the leaf where it then
+    /// Extends a removal over the gaps beside it, so that it leaves a single gap (M2). Returns the leaf where it then
     /// begins.
     #[inline(never)]
     fn extend_null<'a>(&'a self, plan: &mut StorePlan, leaf: &'a Leaf) -> &'a Leaf {
@@ -188,7 +189,7 @@ impl<M: Memory> Tree<M> {
                 _ => None,
             }
         } else {
-            // A gap above begins one index after an entry that ends here. An entry that goes on has no gap there.
+            // If an entry ends here, the gap may begin one index later. If the entry goes on, there is no gap there.
             gap_at(span.last()).or_else(|| span.last().checked_add(1).and_then(gap_at))
         };
         let first = below.map_or(span.first(), |(first, _)| first);
@@ -202,8 +203,8 @@ impl<M: Memory> Tree<M> {
         leaf
     }
 
-    /// The nodes that a split of a path's leaf takes, if the nodes above it have as many children as `len_of` says,
-    /// told the depth and how many they have now.
+    /// The nodes that a split of a path's leaf takes. `len_of` gets the depth of a node above and its present number of
+    /// children, and returns the number to assume.
     pub(super) fn need_of_split(&self, above: &[Step], len_of: impl Fn(usize, usize) -> usize) -> Need {
         let mut need = Need { leaves: 1, inners: 0 };
         for (depth, step) in above.iter().enumerate().rev() {
@@ -223,8 +224,8 @@ impl<M: Memory> Tree<M> {
         if plan.need.nodes() == 0 { Ok(()) } else { self.reserve_nodes(plan.need) }
     }
 
-    /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes the second word of an entry that
-    /// is cut in two. It is called before anything changes, since it may panic.
+    /// Makes a planned store that lies in one leaf, whose nodes are reserved. `duplicate` makes the second word of an
+    /// entry that is cut in two. It is called before anything changes, since it may panic.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     pub(crate) fn commit(
         &mut self,
@@ -240,7 +241,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Does a planned store that ends in another leaf.
+    /// Makes a planned store that ends in another leaf.
     #[inline(never)]
     pub(crate) fn commit_spanning(
         &mut self,
@@ -255,7 +256,7 @@ impl<M: Memory> Tree<M> {
         if entry.is_none() || !self.grow_into_gap(&mut plan.path, plan.span, removed) {
             self.clear_behind(&mut plan.path, plan.span, removed, subtrees);
         }
-        // What is left of the first slot is left on one side: no entry is needed twice.
+        // The rest of the first slot is on one side only: no entry is needed twice.
         let StorePlan { path, span, .. } = &*plan;
         let edit = replace_edit(self.leaf_of(path), path, *span, entry.is_some());
         self.replace(path, &edit, entry, |word| word, removed);
@@ -269,7 +270,7 @@ impl<M: Memory> Tree<M> {
     fn insert_root(&mut self, span: Span, word: Word) {
         self.root = self.new_leaf(|leaf| {
             *leaf = Leaf::WITHOUT_SLOTS;
-            // Each slot says where the one before it ends.
+            // A slot is stored with the last index of the one before it.
             let before = span.first().wrapping_sub(1);
             if span.first() > 0 {
                 leaf.push(before, None);
@@ -283,7 +284,7 @@ impl<M: Memory> Tree<M> {
         self.len = 1;
     }
 
-    /// Makes an edit of the path's leaf.
+    /// Makes the edit of the path's leaf.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     fn edit_leaf(
         &mut self,
@@ -323,7 +324,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Replaces slots of the path's leaf, which splits if that is too much for it.
+    /// Replaces slots of the path's leaf, which splits if they do not fit.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     fn replace(
         &mut self,
@@ -355,7 +356,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Mends an underfull leaf: it takes slots from a neighbour, or merges with it. A root leaf that is one gap is removed.
+    /// Refills an underfull leaf from a neighbour, or merges it with one. Removes a root leaf that is one gap.
     #[cold]
     #[inline]
     fn fix_underfull(&mut self, path: &Path) {

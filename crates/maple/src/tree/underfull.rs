@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use freehold_units::Span;
 
 impl<M: Memory> Tree<M> {
-    /// Mends every underfull node on the path to an index.
+    /// Refills or merges every underfull node on the path to an index.
     pub(super) fn fix_underfull_path(&mut self, index: u64) {
         self.lower_root();
         let (mut id, mut whole) = (self.root, Span::ALL);
@@ -30,7 +30,7 @@ impl<M: Memory> Tree<M> {
         self.lower_root();
     }
 
-    /// Replaces a root that has one child by that child, and removes a root leaf that is one gap.
+    /// Replaces a root with one child by that child, and removes a root leaf that is one gap.
     fn lower_root(&mut self) {
         while self.height > 1 && self.inner(self.root).len() == 1 {
             let root = self.root;
@@ -63,7 +63,7 @@ impl<M: Memory> Tree<M> {
         let (left_span, right_span) = (child_span(inner, slot, whole), child_span(inner, slot + 1, whole));
         let (left_leaf, right_leaf) = (self.leaf(left), self.leaf(right));
         if left_leaf.len() + right_leaf.len() <= self.limits.leaf_slots {
-            // No gap becomes longer: none follows another from one leaf to the next (M2).
+            // No gap becomes longer: gaps never follow each other from one leaf to the next (M2).
             let gap = inner.gap(slot).max(inner.gap(slot + 1));
             let right_leaf = right_leaf.clone();
             let left = self.thaw_child(at(parent, slot), 1);
@@ -85,8 +85,8 @@ impl<M: Memory> Tree<M> {
         self.set_parted(parent, slot, last, gaps);
     }
 
-    /// Merges the inner nodes `slot` and `slot + 1` of a parent, or, if they do not fit one node, makes them of equal size.
-    /// `height` are their levels.
+    /// Merges the inner nodes `slot` and `slot + 1` of a parent, or, if they do not fit one node, makes them of equal
+    /// size. `height` is their number of levels.
     fn join_inners(&mut self, parent: NodeId, slot: usize, height: usize) {
         let inner = self.inner(parent);
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
@@ -115,7 +115,7 @@ impl<M: Memory> Tree<M> {
         self.set_parted(parent, slot, last, gaps);
     }
 
-    /// Makes child `slot` end at `last` and child `slot + 1` begin after it, and notes the longest gap of each.
+    /// Makes child `slot` end at `last` and child `slot + 1` begin after it, and records the longest gap of each.
     fn set_parted(&mut self, parent: NodeId, slot: usize, last: u64, gaps: (Extent, Extent)) {
         let inner = self.inner_mut(parent);
         inner.set_pivot(slot, last);
@@ -137,7 +137,7 @@ fn at(id: NodeId, slot: usize) -> Option<Step> {
     Some(Step { id, slot: slot as u32 })
 }
 
-/// The indexes of child `slot`; `whole` are the node's.
+/// The index range of child `slot`; `whole` is the node's.
 fn child_span(inner: &Inner, slot: usize, whole: Span) -> Span {
     let first = if slot == 0 { whole.first() } else { inner.pivot(slot - 1) + 1 };
     indexes(first, inner.pivot(slot).min(whole.last()))

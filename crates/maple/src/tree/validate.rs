@@ -5,16 +5,16 @@ use super::{Memory, Need, NodePool, Tree};
 use crate::node::{Extent, NodeId, SLOTS};
 use freehold_units::{Broken, Span, check};
 
-/// What has been seen of the tree so far, in the order of indexes.
+/// The counts so far, in the order of indexes.
 struct Seen {
     nodes: Need,
     entries: u64,
-    /// Whether the slot before was a gap.
+    /// Whether the previous slot was a gap.
     gap_before: bool,
 }
 
 impl<M: Memory> Tree<M> {
-    /// Checks all. `waiting` are nodes in use that are not in the tree.
+    /// Checks every invariant. `waiting` counts nodes in use that are not in the tree.
     pub(crate) fn validate(&self, waiting: Need) -> Result<(), Broken> {
         let mut seen = Seen { nodes: Need::default(), entries: 0, gap_before: false };
         if self.height > 0 {
@@ -33,7 +33,7 @@ impl<M: Memory> Tree<M> {
         check(leaves && inners, "M6", "a node is vacant or in use", 0)
     }
 
-    /// Checks that the base of a version is a tree as it was, and shares none of the version's own nodes. Nodes that are in
+    /// Checks that the base of a version is still a valid tree, and shares none of the version's own nodes. Nodes in
     /// neither wait for the transaction's end.
     fn check_base(&self, version: &Version<M>) -> Result<(), Broken> {
         let mut seen = Seen { nodes: Need::default(), entries: 0, gap_before: false };

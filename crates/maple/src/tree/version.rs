@@ -1,4 +1,4 @@
-//! A private version of the tree: what a transaction changes, until it is committed or dropped.
+//! A private version of the tree: the changes of a transaction, until it is committed or dropped.
 //!
 //! ```text
 //!   base   root --------> | inner |          own   root' -------> | inner' |
@@ -7,14 +7,17 @@
 //!                                  \__________ shared ___________/
 //! ```
 //!
-//! The base is the tree as it was when the transaction began. No node of it changes. Before a store changes nodes, it makes
-//! the paths to them the version's own ([`Tree::thaw`]): each node of such a path that is shared with the base is replaced by
-//! a copy, and the links lead to the copies. What then changes the tree in place changes copies alone. To commit is to forget
-//! the base's root; to undo is to go back to it. Neither takes memory, and both are linear in the nodes that the version has
-//! of its own.
+//! The base is the tree as it was when the transaction began. None of its nodes changes.
+//!
+//! Before a store changes nodes, it makes the paths to them the version's own ([`Tree::thaw`]): each node of such a
+//! path that is shared with the base is replaced by a copy, and the links lead to the copies. Changes in place then
+//! change copies only.
+//!
+//! A commit forgets the base's root; an undo returns to it. Neither takes memory, and both are linear in the version's
+//! own nodes.
 //!
 //! # Invariants
-//! A version's own nodes are linked from own nodes alone, or are its root; the base has none of them (M9).
+//! Only own nodes link to a version's own nodes, or one is its root; the base has none of them (M9).
 
 use super::path::Step;
 use super::{
@@ -28,11 +31,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// Nodes of one level that a store takes or removes at most. It has two paths, and underfull nodes on both are merged with
-/// neighbours: up to four times, as each has a slot at least and a slot more than a quarter of a node is enough.
+/// The most nodes of one level that a store takes or removes. It has two paths, and merges underfull nodes on both with
+/// neighbours. It does so at most four times, as each node has at least one slot, and one slot more than a quarter of a
+/// node is enough.
 pub(super) const MOST_PER_LEVEL: usize = 2 * (4 + 2);
 
-/// The version, once there was a transaction. Its memory is kept for the next one.
+/// The version, after the first transaction. Its memory is kept for the next one.
 #[derive(Debug)]
 pub(super) struct Versions<M: Memory>(Option<Box<[Version<M>; 1]>>);
 
@@ -45,12 +49,12 @@ pub(super) struct Version<M: Memory> {
     pub(super) inners: OwnNodes<M::Inners>,
     /// The base.
     pub(super) base: Base,
-    /// Subtrees that a map's transaction removed. Here rather than there, as a forgotten transaction's nodes are vacant in the
-    /// end as well.
+    /// Subtrees that a map's transaction removed. Kept here and not in the transaction, so that the nodes of a
+    /// forgotten transaction are freed in the end, too.
     removed: Vec<Subtree>,
 }
 
-/// Where a tree begins.
+/// The root, height and length of a tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Base {
     pub(crate) root: NodeId,
@@ -62,11 +66,11 @@ pub(crate) struct Base {
 /// The nodes of one kind in which a version differs from its base.
 #[derive(Debug)]
 pub(super) struct OwnNodes<P> {
-    /// A bit for each node of the pool, in the order in which they were made: whether it is the version's own.
+    /// A bitmap over the nodes of the pool, in the order of their creation: set for the version's own.
     own: Vec<u64>,
-    /// Every node that was taken. One that was given back and taken again is there twice.
+    /// Every node that was taken. A node that was freed and taken again is there twice.
     taken: Vec<NodeId>,
-    /// Nodes of the base that the version does not have any more.
+    /// Nodes of the base that the version no longer has.
     gone: Vec<NodeId>,
     pool: PhantomData<fn() -> P>,
 }
@@ -75,7 +79,7 @@ impl<P: Numbers> OwnNodes<P> {
     const fn new() -> Self {
         Self { own: Vec::new(), taken: Vec::new(), gone: Vec::new(), pool: PhantomData }
     }
-    /// Reserves memory for a store that takes or removes no more than `most` nodes, of a pool of `nodes`.
+    /// Reserves memory for a store that takes or removes at most `most` nodes, of a pool of `nodes`.
     fn reserve(&mut self, most: usize, nodes: usize) -> Result<(), OutOfMemory> {
         self.taken.try_reserve(most)?;
         self.gone.try_reserve(most)?;
@@ -96,7 +100,7 @@ impl<P: Numbers> OwnNodes<P> {
         self.own[number / 64] &= !(1 << (number % 64));
     }
 
-    /// A node was taken.
+    /// Records that a node was taken.
     pub(super) fn took(&mut self, id: NodeId) {
         debug_assert!(
             self.taken.len() < self.taken.capacity(),
@@ -107,7 +111,7 @@ impl<P: Numbers> OwnNodes<P> {
         self.taken.push(id);
     }
 
-    /// A node leaves the version, its content being elsewhere. It is vacant at once if it is the version's own.
+    /// Removes a node whose content is elsewhere from the version. It is vacant at once if it is the version's own.
     pub(super) fn leave<N>(&mut self, pool: &mut P, id: NodeId)
     where
         P: NodePool<N>,
@@ -136,7 +140,7 @@ impl<P: Numbers> OwnNodes<P> {
         copy
     }
 
-    /// The version becomes the tree: what is left of the base is handed to `gone`.
+    /// The version becomes the tree: the nodes that only the base has are passed to `gone`.
     pub(super) fn commit(&mut self, gone: impl FnMut(NodeId)) {
         while let Some(id) = self.taken.pop() {
             self.forget(id);
@@ -144,8 +148,8 @@ impl<P: Numbers> OwnNodes<P> {
         self.gone.drain(..).for_each(gone);
     }
 
-    /// Makes a copy vacant that turned out to be no other than its original, which is in the version again. False if they are
-    /// not copy and original; nothing has changed then.
+    /// Frees a copy that equals its original, which is in the version again. Returns `false`, and changes nothing, if
+    /// the two are not copy and original.
     #[cfg(feature = "std")]
     pub(super) fn give_copy_back<N>(&mut self, pool: &mut P, copy: NodeId, original: NodeId) -> bool
     where
@@ -164,13 +168,13 @@ impl<P: Numbers> OwnNodes<P> {
         &self.gone
     }
 
-    /// How many nodes of the base the version does not have any more.
+    /// The number of nodes of the base that the version no longer has.
     #[cfg(feature = "std")]
     pub(super) fn gone_len(&self) -> usize {
         self.gone.len()
     }
 
-    /// The base is the tree again: the version's own nodes can be used again.
+    /// Returns to the base: the version's own nodes are vacant.
     fn undo<N>(&mut self, pool: &mut P)
     where
         P: NodePool<N>,
@@ -191,7 +195,7 @@ impl<M: Memory> Version<M> {
         Self { on: false, leaves: OwnNodes::new(), inners: OwnNodes::new(), base, removed: Vec::new() }
     }
 
-    /// The transaction has ended.
+    /// Ends the transaction.
     pub(super) fn close(&mut self) {
         self.on = false;
     }
@@ -202,13 +206,13 @@ impl<M: Memory> Versions<M> {
         Self(None)
     }
 
-    /// The open version; none if no transaction is open.
+    /// The open version; `None` if no transaction is open.
     #[inline]
     pub(super) fn open(&self) -> Option<&Version<M>> {
         self.0.as_deref().map(|[version]| version).filter(|version| version.on)
     }
 
-    /// The same, to be changed.
+    /// The open version, mutable.
     #[inline]
     pub(super) fn open_mut(&mut self) -> Option<&mut Version<M>> {
         self.0.as_deref_mut().map(|[version]| version).filter(|version| version.on)
@@ -222,7 +226,8 @@ impl<M: Memory> Tree<M> {
         self.reserve_in_version(plan)
     }
 
-    /// Does a store that was planned in the open version. `duplicate` makes the second word of an entry that is cut in two.
+    /// Makes a store that was planned in the open version. `duplicate` makes the second word of an entry that is cut in
+    /// two.
     pub(crate) fn store_in_version(
         &mut self,
         plan: &mut StorePlan,
@@ -239,10 +244,10 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Reserves all memory that a planned store takes in a version of the tree: for its nodes, for copies of nodes, and for the
-    /// lists of both. The first call opens the version.
+    /// Reserves all memory that a planned store takes in a version of the tree: for its nodes, for copies of nodes, and
+    /// for the lists of both. The first call opens the version.
     pub(crate) fn reserve_in_version(&mut self, plan: &StorePlan) -> Result<(), OutOfMemory> {
-        // On each level the node of each path that changes, and a neighbour that an underfull one is joined with.
+        // On each level: the node of each path that changes, and a neighbour that is merged with an underfull one.
         let paths = if plan.is_spanning() { 2 } else { 1 };
         let need = Need {
             leaves: plan.need.leaves + 2 * paths,
@@ -263,8 +268,8 @@ impl<M: Memory> Tree<M> {
         Ok(())
     }
 
-    /// Makes the nodes of a path the version's own. The path leads to the copies then. Other paths through the same nodes
-    /// have to be thawed too before they are used.
+    /// Makes the nodes of a path the version's own. The path then leads to the copies. Other paths through the same
+    /// nodes have to be thawed, too, before they are used.
     #[inline]
     pub(crate) fn thaw(&mut self, path: &mut Path) {
         if self.version.open().is_some() {
@@ -291,8 +296,8 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Makes the node that a step leads to the version's own; without a step, the root. The node that the step is at is the
-    /// version's own, and `height` are the levels of the one that it leads to. Returns that node.
+    /// Makes the node that a step leads to the version's own; without a step, the root. The step's own node is the
+    /// version's already, and `height` is the number of levels below the step. Returns the node.
     pub(super) fn thaw_child(&mut self, above: Option<Step>, height: usize) -> NodeId {
         let id = above.map_or(self.root, |step| self.inner(step.id).child(step.slot as usize));
         let Some(version) = self.version.open_mut() else { return id };
@@ -337,7 +342,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Makes the version the tree, and ends it. [`next_kept`](Self::next_kept) then takes what it removed apart.
+    /// Makes the version the tree, and ends it. [`next_kept`](Self::next_kept) then takes the removed subtrees apart.
     pub(crate) fn commit_version(&mut self) {
         let Some(version) = self.version.open_mut() else { return };
         version.leaves.commit(|id| self.leaves.give_back(id));
@@ -345,7 +350,7 @@ impl<M: Memory> Tree<M> {
         version.close();
     }
 
-    /// The next word of the subtrees that a committed version removed, whose nodes become vacant.
+    /// The next word of the subtrees that a committed version removed. Their nodes become vacant.
     pub(crate) fn next_kept(&mut self, words: &mut Words, subtrees: &mut Subtrees) -> Option<Word> {
         loop {
             if let Some(word) = self.next_removed(words, subtrees) {
@@ -356,7 +361,7 @@ impl<M: Memory> Tree<M> {
         }
     }
 
-    /// Commits the version of a transaction that was forgotten, if there is one. The words that it removed are leaked.
+    /// Commits the version of a forgotten transaction, if there is one. The words that it removed leak.
     #[inline]
     pub(crate) fn end_forgotten_version(&mut self) {
         if self.version.open().is_some() {

@@ -1,11 +1,11 @@
-//! Walking from the root down to an index.
+//! Walks from the root down to an index.
 
 use super::{Memory, Path, Tree, indexes};
 use crate::entry::Word;
 use crate::node::{Inner, Leaf, PoolNode};
 use freehold_units::Span;
 
-/// A slot of a leaf: an entry or a gap, whole, since gaps are never parted.
+/// A slot of a leaf, whole: an entry or a gap, since gaps are never divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) span: Span,
@@ -13,7 +13,7 @@ pub(crate) struct Slot {
 }
 
 impl<M: Memory> Tree<M> {
-    /// The leaf that has the index, and which child of which inner node it is. None in a tree without nodes.
+    /// The leaf that contains the index, its parent, and its slot in the parent. `None` if the tree has no nodes.
     #[inline(always)] // `entry_at` takes 152 instructions, 177 without: `freehold bench maple --workload lookup-random`
     fn leaf_with(&self, index: u64) -> Option<(&Leaf, &Inner, usize)> {
         let mut left = self.height;
@@ -47,7 +47,7 @@ impl<M: Memory> Tree<M> {
         Some((span.unwrap_or_else(|| self.span_at_edge(index)), word))
     }
 
-    /// The range that holds an index: an entry's, or the whole gap.
+    /// The range that contains an index: an entry's, or the whole gap.
     pub(crate) fn slot_of(&self, index: u64) -> Slot {
         let Some((leaf, parent, child)) = self.leaf_with(index) else {
             return Slot { span: Span::ALL, entry: None };
@@ -66,7 +66,7 @@ impl<M: Memory> Tree<M> {
         self.slot(&path).span
     }
 
-    /// Goes to the leaf that has the index, and to its slot there; returns the leaf. The tree has a node.
+    /// Walks to the leaf that contains the index, and to its slot there; returns the leaf. The tree has a node.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     pub(crate) fn walk(&self, index: u64, path: &mut Path) -> &Leaf {
         path.clear();

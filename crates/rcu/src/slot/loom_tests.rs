@@ -1,4 +1,4 @@
-//! The protocol of guards and grace periods under every schedule and every order of memory that loom knows, and its mutants.
+//! The protocol of guards and grace periods, under every schedule and memory order that loom explores, and its mutants.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg loom" cargo test -p freehold-rcu --lib
@@ -19,7 +19,7 @@ struct Shared {
     nodes: [Node; 2],
 }
 
-/// A node is its accesses: loom stops at one that is not ordered after the one before.
+/// A node is modelled by its accesses: loom stops at an access that is not ordered after the previous one.
 #[derive(Default)]
 struct Node {
     accesses: UnsafeCell<()>,
@@ -33,7 +33,7 @@ impl Shared {
         Arc::new(Self { domain, link: AtomicUsize::new(0), nodes: Default::default() })
     }
 
-    /// What a reader does under a guard.
+    /// The work of a reader under a guard.
     fn read(&self) {
         let node = &self.nodes[self.link.load(Ordering::Acquire)];
         node.accesses.with(|_| ());
@@ -50,7 +50,7 @@ impl Shared {
     }
 }
 
-/// A reader by `enter` beside a writer that unlinks node 0 and reuses it if `passed` says so.
+/// A reader that uses `enter` runs beside a writer that unlinks node 0, and reuses it if `passed` says so.
 fn run(readers: usize, enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
@@ -60,7 +60,7 @@ fn run(readers: usize, enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
             .map(|_| {
                 let shared = Arc::clone(&shared);
                 loom::thread::spawn(move || {
-                    // Most often the same slot, with a state by its last owner.
+                    // Most often the same slot, with the state that its last owner left.
                     for _ in 0..2 {
                         let slot = shared.domain.slots_of_test();
                         enter(&shared.domain, slot);
@@ -90,7 +90,7 @@ fn enter(domain: &Domain, slot: &Slot) {
     slot.enter(&domain.epoch);
 }
 
-/// The usual guard of a domain without fences, and one in the place of the barrier that falls there.
+/// The fast path of a guard without fences, with a fence where the writer's barrier takes effect.
 fn enter_first(domain: &Domain, slot: &Slot) {
     slot.state.store(0, Ordering::Release);
     assert!(slot.enter_first(&domain.epoch));
@@ -101,7 +101,7 @@ fn enter_without_fence(domain: &Domain, slot: &Slot) {
     slot.publish(&domain.epoch, super::FENCES);
 }
 
-/// As `Slot::enter`, with a stamp that orders nothing before it.
+/// As `Slot::enter`, but the stamp's store orders nothing before it.
 fn enter_relaxed(domain: &Domain, slot: &Slot) {
     slot.state.store(domain.epoch.load(Ordering::Acquire), Ordering::Relaxed);
     fence(Ordering::SeqCst);
@@ -162,7 +162,7 @@ fn mutant_look_before_the_barrier() {
     run(1, enter, write_with_a_look_before_the_barrier);
 }
 
-/// The backlog's own steps, by two writers that end epochs at one time.
+/// The backlog's own steps, by two writers that end epochs at the same time.
 #[test]
 fn two_writers_reclaim_what_nobody_reads() {
     let mut model = loom::model::Builder::new();
@@ -193,8 +193,8 @@ fn two_writers_reclaim_what_nobody_reads() {
     });
 }
 
-/// A domain whose barriers are refused from now on, and a reader that has its slot since before. It reads so often that its first
-/// guard has no flag, its second none of the fences, and its third both.
+/// A domain whose barriers are refused from now on, and a reader that had its slot before. It reads three times: its
+/// first guard may have no flag, its second the flag without a fence, its third both.
 fn run_refused(enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
@@ -221,14 +221,14 @@ fn run_refused(enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
     });
 }
 
-/// The guard as it is, by the usual way or the other.
+/// The real guard, by the fast path or the slow one.
 fn enter_either(domain: &Domain, slot: &Slot) {
     if !slot.enter_first(&domain.epoch) {
         slot.enter(&domain.epoch);
     }
 }
 
-/// One that takes the flag and never a fence.
+/// A guard that takes the flag and never a fence.
 fn enter_without_fences(domain: &Domain, slot: &Slot) {
     if !slot.enter_first(&domain.epoch) {
         slot.publish(&domain.epoch, super::FENCES);
@@ -240,7 +240,7 @@ fn write_without_barrier(shared: &Shared) -> bool {
     shared.domain.end_epoch().is_ok_and(|grace| grace.ended < grace.oldest)
 }
 
-/// As a writer whose first look told nothing.
+/// A writer whose first scan was inconclusive.
 fn write_after_another_look(shared: &Shared) -> bool {
     let _ = shared.domain.end_epoch();
     write_without_barrier(shared)
@@ -259,7 +259,7 @@ fn write_as_if_idle_were_quiet(shared: &Shared) -> bool {
     ended < shared.domain.oldest()
 }
 
-/// A second look as behind a barrier, at a reader that was seen and has no flag.
+/// A second scan as after a barrier, of a reader that was seen and has no flag.
 fn write_with_a_second_look(shared: &Shared) -> bool {
     shared.unlink();
     let Ok(grace) = shared.domain.end_epoch() else { return false };

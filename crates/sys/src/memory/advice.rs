@@ -1,23 +1,23 @@
-//! What the kernel is advised of: the size of pages, and the memory that they are of.
+//! Advice to the kernel about the size of pages, and the node of their memory.
 
 use super::{Reservation, refuse};
 use crate::SysError;
 use std::ops::Range;
 
 impl Reservation {
-    /// Keeps huge pages out of a part, so that a page that is written to brings no neighbours.
+    /// Disables huge pages in a part, so that a write to a page brings in no neighbours.
     ///
     /// # Errors
-    /// `EINVAL` where the kernel is built without huge pages.
+    /// `EINVAL` if the kernel is built without huge pages.
     #[doc(alias = "MADV_NOHUGEPAGE")]
     pub fn without_huge_pages(&self, range: Range<usize>) -> Result<(), SysError> {
         self.advise_huge_pages(range, false)
     }
 
-    /// Lets a part have huge pages, as far as the system's setting allows.
+    /// Enables huge pages in a part, as far as the system's setting allows.
     ///
     /// # Errors
-    /// `EINVAL` where the kernel is built without huge pages.
+    /// `EINVAL` if the kernel is built without huge pages.
     #[doc(alias = "MADV_HUGEPAGE")]
     pub fn with_huge_pages(&self, range: Range<usize>) -> Result<(), SysError> {
         self.advise_huge_pages(range, true)
@@ -29,18 +29,18 @@ impl Reservation {
         #[cfg(not(any(miri, not(target_os = "linux"))))]
         {
             let advice = if wanted { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
-            // SAFETY: the range is part of this reservation, and the advice changes nothing that its users see.
+            // SAFETY: the range is part of this reservation, and its users see no difference.
             unsafe { super::system::advise(start, range.len(), advice) }?;
         }
         let _ = (start, wanted);
         Ok(())
     }
 
-    /// Has the memory of a part come from a node as long as that has some, or from wherever the process's does. Pages that have memory
-    /// keep it.
+    /// Prefers a NUMA node for the memory of a part; without `node`, or once the node has no memory left, the process's
+    /// own policy applies. Pages that have memory keep it.
     ///
     /// # Errors
-    /// As `mbind(2)`: `EINVAL` for a node that is not there, `ENOSYS` where the kernel knows no nodes.
+    /// As `mbind(2)`: `EINVAL` for a node that does not exist, `ENOSYS` if the kernel has no nodes.
     #[doc(alias = "MPOL_PREFERRED")]
     pub fn prefer_node(&self, range: Range<usize>, node: Option<u32>) -> Result<(), SysError> {
         let start = self.check(&range, "mbind")?;
@@ -56,7 +56,9 @@ impl Reservation {
                 libc::MPOL_PREFERRED
             });
             let most = if node.is_some() { NODES as usize + 1 } else { 0 };
-            // SAFETY: the range is part of this reservation, the mask is as long as it says, and users see no difference.
+            // SAFETY:
+            // - The range is part of this reservation, and its users see no difference.
+            // - The mask has the given length.
             let failed = unsafe {
                 libc::syscall(libc::SYS_mbind, start.as_ptr(), range.len(), mode, nodes.as_ptr(), most, 0)
             };
@@ -68,13 +70,14 @@ impl Reservation {
         Ok(())
     }
 
-    /// Bytes of a part that have huge pages, as `/proc/self/smaps` says. Of a mapping that lies across an end of the part, all.
+    /// Bytes of a part that have huge pages, as in `/proc/self/smaps`. A mapping across an end of the part counts
+    /// whole.
     ///
     /// # Errors
     /// As `open(2)` and `read(2)`.
     ///
     /// # Cost
-    /// A visit of each page table of the process, which are read.
+    /// A visit of each page table of the process.
     #[doc(alias = "AnonHugePages")]
     pub fn huge_page_bytes(&self, range: Range<usize>) -> Result<u64, SysError> {
         let first = self.check(&range, "read")?.addr().get() as u64;

@@ -1,4 +1,4 @@
-//! Memory by Linux's calls.
+//! Memory by Linux's system calls.
 
 use super::{Guard, page_scan, splits, trials};
 use crate::SysError;
@@ -22,7 +22,7 @@ pub fn page_bytes() -> usize {
     *crate::fork::get_or_init(&BYTES, || {
         // SAFETY: `sysconf` reads a constant of the system.
         let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        // Linux knows no smaller page, and always answers.
+        // Linux has no smaller page, and always answers.
         usize::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096)
     })
 }
@@ -38,10 +38,10 @@ pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
     NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))
 }
 
-/// Takes new addresses out of what a process locks that locks all that it maps (`mlockall`): what is made writable there would be
-/// populated whole, and could not be given back.
+/// Unlocks new addresses in a process that locks all that it maps (`mlockall`): pages made writable there would all be
+/// populated, and could not be decommitted.
 pub(super) fn unlock(at: *mut libc::c_void, len: usize) {
-    // SAFETY: the mapping was just made, and nobody has locked it on purpose. A refusal leaves it as it is.
+    // SAFETY: the mapping was just made, and nobody has locked it on purpose. If the call is refused, nothing changes.
     let _ = unsafe { libc::munlock(at, len) };
 }
 
@@ -56,8 +56,8 @@ pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysE
     unlock(at, len);
     let base = NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))?;
     if at.addr() != address {
-        // Linux before 4.17 takes the address for a hint.
-        // SAFETY: the mapping was just made, and nobody knows it.
+        // Linux before 4.17 treats the address as a hint.
+        // SAFETY: the mapping was just made, and nobody else has its address.
         unsafe { release(base, len) };
         return Err(SysError { call: "mmap", errno: libc::EEXIST });
     }
@@ -67,33 +67,34 @@ pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysE
 /// # Safety
 /// The mapping is one of `reserve`, whole and not used any more.
 pub(super) unsafe fn release(base: NonNull<u8>, len: usize) {
-    // SAFETY: as the caller says. A whole mapping is unmapped without a split; a filter that refuses it leaks the addresses.
+    // SAFETY: guaranteed by the caller. A whole mapping is unmapped without a split; a filter that refuses the call
+    // leaks the addresses.
     let _ = unsafe { libc::munmap(base.as_ptr().cast(), len) };
 }
 
 /// # Safety
 /// The range is part of a reservation.
 pub(super) unsafe fn commit(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { protect(start, len, libc::PROT_READ | libc::PROT_WRITE) }
 }
 
 /// # Safety
-/// The range is part of a reservation, and nobody relies on what it holds.
+/// The range is part of a reservation, and nobody relies on its content.
 pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
     if let Err(Lacking::Ignored { call }) = Ability::GiveBack.is_there() {
         return Err(SysError { call, errno: libc::ENOSYS });
     }
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { advise(start, len, libc::MADV_DONTNEED) }
 }
 
 /// # Safety
 /// The range is part of a reservation, committed, and written to atomically at most.
 pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
-    // SAFETY: as the caller says; the pages keep what they hold.
+    // SAFETY: guaranteed by the caller; the pages keep their content.
     match unsafe { advise(start, len, libc::MADV_POPULATE_WRITE) } {
-        // Linux before 5.14, or a filter. A write of nothing makes each page writable.
+        // Linux before 5.14, or a filter. A write that changes nothing makes each page writable.
         Err(error) if error.is_refusal() => {
             for at in (0..len).step_by(page_bytes()) {
                 // SAFETY: the byte is within the range.
@@ -106,7 +107,7 @@ pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> Result<(), SysE
     }
 }
 
-/// Whether this process ever made guards in each way: an unguard undoes both, since a filter may come between.
+/// Whether this process ever made guards in each way: an unguard undoes both, since a filter may be installed between.
 static MARKED: AtomicBool = AtomicBool::new(false);
 static PROTECTED: AtomicBool = AtomicBool::new(false);
 
@@ -114,9 +115,9 @@ static PROTECTED: AtomicBool = AtomicBool::new(false);
 /// The range is part of a reservation, committed, and nobody uses it.
 pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysError> {
     if Ability::GuardMarks.is_there().is_ok() {
-        // Relaxed, and below: who unguards pages has them from who guarded them.
+        // Relaxed, and below: a thread that unguards pages got them from the thread that guarded them.
         MARKED.store(true, Ordering::Relaxed);
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         match unsafe { mark(start, len) } {
             Err(error) if error.is_refusal() => {}
             marked => return marked.map(|()| Guard::Marked),
@@ -124,7 +125,7 @@ pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysE
     }
     splits::take()?;
     PROTECTED.store(true, Ordering::Relaxed);
-    // SAFETY: as the caller says, for all three.
+    // SAFETY: guaranteed by the caller, for all three calls.
     let guarded = unsafe {
         if decommit(start, len).is_err() {
             zero(start, len);
@@ -132,7 +133,7 @@ pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysE
         protect(start, len, libc::PROT_NONE)
     };
     match guarded {
-        // To take access needs no memory but for one more mapping.
+        // Removing access needs no memory except for one more mapping.
         Err(error) if error.errno == libc::ENOMEM => Err(splits::REFUSED),
         guarded => guarded.map(|()| Guard::Protected),
     }
@@ -145,17 +146,17 @@ pub(super) fn may_split() -> bool {
 /// # Safety
 /// The range is part of a reservation, and nobody uses it.
 pub(super) unsafe fn mark(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { advise(start, len, MADV_GUARD_INSTALL) }
 }
 
-/// Writes zeros to what is not zero: pages that were never written to get no memory.
+/// Writes zeros to the words that are not zero, so pages that were never written get no memory.
 ///
 /// # Safety
 /// The range is part of a reservation, whole pages, committed, and nobody uses it.
 unsafe fn zero(start: NonNull<u8>, len: usize) {
     for at in (0..len).step_by(size_of::<u64>()) {
-        // SAFETY: the word is aligned, within the range, and nobody else's.
+        // SAFETY: the word is aligned, within the range, and not used by anybody else.
         unsafe {
             let word = start.add(at).cast::<u64>();
             if word.read() != 0 {
@@ -170,7 +171,7 @@ unsafe fn zero(start: NonNull<u8>, len: usize) {
 pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Result<(), SysError> {
     let may_be_marked = guard == Guard::Marked || MARKED.load(Ordering::Relaxed);
     let may_be_protected = guard == Guard::Protected || PROTECTED.load(Ordering::Relaxed);
-    // SAFETY: as the caller says, for all of it.
+    // SAFETY: guaranteed by the caller, for all calls.
     unsafe {
         let unmarked = if may_be_marked { advise(start, len, MADV_GUARD_REMOVE) } else { Ok(()) };
         if may_be_protected || unmarked.is_err() {
@@ -178,7 +179,7 @@ pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Re
             splits::undone();
         }
         match unmarked {
-            // A filter forbids it, which is no matter where there are no marks.
+            // A filter forbids it, which is harmless if there are no marks.
             Err(error) if error.is_refusal() && trials::is_unmarked(start, len) => Ok(()),
             unmarked => unmarked,
         }
@@ -188,7 +189,7 @@ pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Re
 /// # Safety
 /// The range is part of a reservation, and nobody writes to it.
 pub(super) unsafe fn make_executable(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { protect(start, len, libc::PROT_READ | libc::PROT_EXEC) }
 }
 
@@ -216,13 +217,14 @@ pub(super) fn resident_bytes(start: NonNull<u8>, len: usize) -> Result<u64, SysE
     page_scan::bytes(|found| page_scan::resident(first..first + len, found))
 }
 
-/// A word that is 0 at first and in every child, in a page that is never released. `None` where the kernel makes none.
+/// A word that is 0 at first and in every child, in a page that is never released. `None` if the kernel cannot make
+/// one.
 pub(crate) fn wiped_word() -> Option<&'static AtomicU64> {
     let len = page_bytes();
     let page = reserve(len).ok()?;
-    // SAFETY: the page is this function's; nobody but children loses what it holds.
+    // SAFETY: the page is this function's; only children lose its content.
     if unsafe { commit(page, len).and_then(|()| advise(page, len, libc::MADV_WIPEONFORK)) }.is_err() {
-        // SAFETY: the whole mapping, of which nobody knows.
+        // SAFETY: this is the whole mapping, and nobody has its address.
         unsafe { release(page, len) };
         return None;
     }
@@ -231,22 +233,22 @@ pub(crate) fn wiped_word() -> Option<&'static AtomicU64> {
 }
 
 /// # Safety
-/// The range is part of a reservation, and nobody needs access that is taken.
+/// The range is part of a reservation, and nobody needs the access that is removed.
 unsafe fn protect(start: NonNull<u8>, len: usize, access: libc::c_int) -> Result<(), SysError> {
     // Emulators refuse what the kernel allows.
     if len == 0 {
         return Ok(());
     }
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let failed = unsafe { libc::mprotect(start.as_ptr().cast(), len, access) };
     if failed == 0 { Ok(()) } else { Err(SysError::last("mprotect")) }
 }
 
 /// # Safety
-/// The range is part of a reservation, and nobody needs what the advice takes.
+/// The range is part of a reservation, and nobody needs the content that the advice discards.
 pub(super) unsafe fn advise(start: NonNull<u8>, len: usize, advice: libc::c_int) -> Result<(), SysError> {
     loop {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let failed = unsafe { libc::madvise(start.as_ptr().cast(), len, advice) };
         if failed == 0 {
             return Ok(());

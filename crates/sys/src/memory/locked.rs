@@ -1,12 +1,12 @@
-//! Locked memory: pages that the system may not take away, as under `mlockall`.
+//! Locked memory: pages that the system may not evict, as under `mlockall`.
 
 use super::{Reservation, refuse};
 use crate::SysError;
 use std::ops::Range;
 
 impl Reservation {
-    /// Ends the locking of a part, as a process under `mlockall(MCL_FUTURE)` has it for all that it maps: what is committed later
-    /// gets memory when it is touched, not at once.
+    /// Unlocks a part, as needed under `mlockall(MCL_FUTURE)`, which locks every new mapping. Memory committed later is
+    /// populated when it is touched, not at once.
     ///
     /// # Errors
     /// As `munlock(2)`.
@@ -15,22 +15,23 @@ impl Reservation {
         let start = self.check(&range, "munlock")?;
         refuse("munlock")?;
         #[cfg(not(any(miri, not(target_os = "linux"))))]
-        // SAFETY: the range is part of this reservation, and the call changes nothing that its users see.
+        // SAFETY: the range is part of this reservation, and its users see no difference.
         done("munlock", unsafe { libc::munlock(start.as_ptr().cast(), range.len()) })?;
         let _ = start;
         Ok(())
     }
 
-    /// Locks the pages of a part, those that have memory at once and others when they are first touched.
+    /// Locks the pages of a part: those that have memory at once, others when they are first touched.
     ///
     /// # Errors
-    /// As `mlock2(2)`: `ENOMEM` or `EPERM` under a limit of locked memory (`RLIMIT_MEMLOCK`), which counts the whole part.
+    /// As `mlock2(2)`: `ENOMEM` or `EPERM` under a limit of locked memory (`RLIMIT_MEMLOCK`), which counts the whole
+    /// part.
     #[doc(alias = "MLOCK_ONFAULT")]
     pub fn lock_on_fault(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "mlock2")?;
         refuse("mlock2")?;
         #[cfg(not(any(miri, not(target_os = "linux"))))]
-        // SAFETY: the range is part of this reservation, and the call changes nothing that its users see.
+        // SAFETY: the range is part of this reservation, and its users see no difference.
         done("mlock2", unsafe {
             libc::mlock2(start.as_ptr().cast(), range.len(), libc::MLOCK_ONFAULT as _)
         })?;
@@ -38,10 +39,10 @@ impl Reservation {
         Ok(())
     }
 
-    /// As [`Reservation::decommit`], of pages that may be locked and stay so (Linux 5.18).
+    /// As [`Reservation::decommit`], for pages that may be locked and stay so (Linux 5.18).
     ///
     /// # Errors
-    /// As `madvise(2)`: `EINVAL` where the kernel does not have it. What the pages hold is unknown then.
+    /// As `madvise(2)`: `EINVAL` if the kernel lacks it. The content of the pages is unknown then.
     ///
     /// # Safety
     /// As for [`Reservation::decommit`].
@@ -49,24 +50,24 @@ impl Reservation {
     pub unsafe fn decommit_locked(&self, range: Range<usize>) -> Result<(), SysError> {
         #[cfg(not(any(miri, not(target_os = "linux"))))]
         {
-            /// libc has no name for it on every target.
+            /// libc does not name it on every target.
             const MADV_DONTNEED_LOCKED: libc::c_int = 24;
             let start = self.check(&range, "madvise")?;
             refuse("madvise")?;
-            // SAFETY: the range is part of this reservation, committed and not in use, as the caller says.
+            // SAFETY: the range is part of this reservation. It is committed and not in use, as the caller guarantees.
             done("madvise", unsafe {
                 libc::madvise(start.as_ptr().cast(), range.len(), MADV_DONTNEED_LOCKED)
             })
         }
         #[cfg(any(miri, not(target_os = "linux")))]
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             self.decommit(range)
         }
     }
 }
 
-/// The result of a call that returned 0, or not and set `errno`.
+/// The result of a call that returns 0, or sets `errno`.
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 fn done(call: &'static str, returned: libc::c_int) -> Result<(), SysError> {
     if returned == 0 { Ok(()) } else { Err(SysError::last(call)) }

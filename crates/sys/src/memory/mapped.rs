@@ -1,4 +1,4 @@
-//! What a reservation is in the process's list of mappings: its place, its name, what its pages are for.
+//! A reservation in the process's list of mappings: its address, its name, and the use of its pages.
 
 use super::{Reservation, page_bytes, refuse, system};
 use crate::SysError;
@@ -6,11 +6,11 @@ use std::ffi::CStr;
 use std::ops::Range;
 
 impl Reservation {
-    /// Reserves `len_bytes` at `address`, both whole pages, where nothing else is.
+    /// Reserves `len_bytes` at `address`, both multiples of a page, if nothing else is mapped there.
     ///
     /// # Errors
-    /// `EINVAL` for what is no page, `EEXIST` if something is there; otherwise as `mmap(2)`: `ENOMEM` under a limit,
-    /// `EPERM` for the lowest addresses.
+    /// `EINVAL` if one is no multiple of a page; `EEXIST` if something is mapped there. Otherwise as `mmap(2)`:
+    /// `ENOMEM` under a limit, `EPERM` for the lowest addresses.
     #[doc(alias = "MAP_FIXED_NOREPLACE")]
     pub fn at(address: usize, len_bytes: usize) -> Result<Self, SysError> {
         let page = page_bytes();
@@ -25,8 +25,8 @@ impl Reservation {
     /// Gives a part a name, under which `/proc/self/smaps` shows it as a mapping of its own (Linux 5.17).
     ///
     /// # Errors
-    /// `EINVAL` where the kernel is built without such names, or for a name of more than 79 bytes or with one of ``[]\$` ``
-    /// or what is not printed; `ENOMEM` for too many mappings.
+    /// `EINVAL` if the kernel is built without such names, or for a name of more than 79 bytes or with one of ``[]\$`
+    /// `` or an unprintable character; `ENOMEM` for too many mappings.
     #[doc(alias = "PR_SET_VMA_ANON_NAME")]
     pub fn name(&self, range: Range<usize>, name: &CStr) -> Result<(), SysError> {
         let start = self.check(&range, "prctl")?;
@@ -36,7 +36,7 @@ impl Reservation {
     }
 
     /// Makes committed pages readable and executable, and no longer writable. Where instructions are cached apart from
-    /// data, as on aarch64, the caller sees to the caches.
+    /// data, as on aarch64, the caller must maintain the caches.
     ///
     /// # Errors
     /// As `mprotect(2)`.
@@ -47,7 +47,7 @@ impl Reservation {
     pub unsafe fn make_executable(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "mprotect")?;
         refuse("mprotect")?;
-        // SAFETY: the range is part of this reservation, and nobody writes to it, as the caller says.
+        // SAFETY: the range is part of this reservation, and nobody writes to it, as the caller guarantees.
         unsafe { system::make_executable(start, range.len()) }
     }
 }

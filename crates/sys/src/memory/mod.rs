@@ -5,7 +5,7 @@
 //!                            ^ zero until first written; a page costs memory from then on, until it is decommitted
 //! ```
 //!
-//! Cost: one system call each; none asks for memory of its own, but to count mappings where guards are some.
+//! Cost: one system call each. No call allocates, except to count mappings where guards are mappings.
 
 mod advice;
 #[cfg(not(any(miri, not(target_os = "linux"))))]
@@ -43,36 +43,36 @@ pub use system::page_bytes;
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 pub(crate) use trials::{try_give_back, try_guard_marks, try_page_scan, try_seals};
 
-/// How pages were made to fault.
+/// The way in which pages were made to fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// By a mark in the page table: no mapping is split.
     Marked,
-    /// By taking all access away, which splits the mapping. The kernel lacks the other way.
+    /// By removing all access, which splits the mapping. Used if the kernel lacks guard marks.
     Protected,
 }
 
-/// Address space that this process holds and nothing else is placed in. It is released when dropped.
+/// Address space that this process holds, where nothing else is placed. It is released when dropped.
 ///
-/// Ranges are bytes from its start, and whole pages; others are refused with `EINVAL`.
+/// Ranges are byte offsets from its start, in whole pages; others are refused with `EINVAL`.
 #[derive(Debug)]
 pub struct Reservation {
     base: NonNull<u8>,
     len_bytes: usize,
 }
 
-// SAFETY: it owns addresses, not what is stored there; every method may be called from any thread.
+// SAFETY: it owns addresses, not their content; every method may be called from any thread.
 unsafe impl Send for Reservation {}
-// SAFETY: as above. What may disturb users of the memory is `unsafe` and says so.
+// SAFETY: as above. Methods that may disturb users of the memory are `unsafe`.
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
-    /// Reserves `len_bytes`, a number of whole pages above 0. No access, no memory, nothing charged, nothing locked: also where the
-    /// process locks all that it maps (`mlockall`).
+    /// Reserves `len_bytes`, a number of whole pages above 0. The addresses have no access and no memory. Nothing is
+    /// charged or locked, even if the process locks all that it maps (`mlockall`).
     ///
     /// # Errors
-    /// `EINVAL` for another length; otherwise as `mmap(2)`, above all `ENOMEM` under a limit of address space, and `EAGAIN` in a process
-    /// that locks all that it maps and may lock no more.
+    /// `EINVAL` for another length; otherwise as `mmap(2)`. `ENOMEM` under a limit of address space is the most
+    /// frequent. `EAGAIN` in a process that locks all that it maps and may lock no more.
     #[doc(alias = "mmap")]
     pub fn new(len_bytes: usize) -> Result<Self, SysError> {
         if len_bytes == 0 || !len_bytes.is_multiple_of(page_bytes()) {
@@ -95,12 +95,12 @@ impl Reservation {
         self.len_bytes
     }
 
-    /// Makes pages readable and writable. They are zero where they were not committed before, and get memory when first
-    /// written. Committed pages stay as they are.
+    /// Makes pages readable and writable. Pages that were not committed are zero, and get memory when first written.
+    /// Committed pages stay as they are.
     ///
     /// # Errors
-    /// As `mprotect(2)`: `ENOMEM` where memory is charged strictly or the process has too many mappings. Part of the range
-    /// may be committed then; to commit it again does no harm.
+    /// As `mprotect(2)`: `ENOMEM` if memory is charged strictly or the process has too many mappings. Part of the range
+    /// may be committed then; committing it again does no harm.
     #[doc(alias = "mprotect")]
     pub fn commit(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "mprotect")?;
@@ -109,67 +109,71 @@ impl Reservation {
         unsafe { system::commit(start, range.len()) }
     }
 
-    /// Gives the memory of committed pages back. They stay committed, and are zero when next read.
+    /// Decommits the memory of pages. They stay readable and writable, and are zero when next read.
     ///
     /// # Errors
-    /// As `madvise(2)`, for pages that are locked; `ENOSYS` where the system [ignores](crate::Ability::GiveBack) the call. What the
-    /// pages hold is unknown then.
+    /// As `madvise(2)`, for pages that are locked; `ENOSYS` if the system [ignores](crate::Ability::GiveBack) the call.
+    /// The content of the pages is unknown then.
     ///
     /// # Safety
-    /// The pages are committed, and nobody relies on what they hold, during the call too.
+    /// - The pages are committed.
+    /// - Nobody relies on their content, not even during the call.
     #[doc(alias = "MADV_DONTNEED")]
     pub unsafe fn decommit(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "madvise")?;
         refuse("madvise")?;
-        // SAFETY: the range is part of this reservation, committed and not in use, as the caller says.
+        // SAFETY: the range is part of this reservation. It is committed and not in use, as the caller guarantees.
         unsafe { system::decommit(start, range.len()) }
     }
 
-    /// Puts memory behind committed pages, so that writing to them faults no more.
+    /// Gives committed pages memory, so that writing to them no longer faults.
     ///
     /// # Errors
-    /// As `madvise(2)`: `ENOMEM` where there is not enough. Part of the pages may have memory then.
+    /// As `madvise(2)`: `ENOMEM` if there is not enough. Some of the pages may have memory then.
     ///
     /// # Safety
-    /// The pages are committed, and nobody writes to them other than atomically.
+    /// - The pages are committed.
+    /// - Nobody writes to them other than atomically.
     #[doc(alias = "MADV_POPULATE_WRITE")]
     pub unsafe fn populate(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "madvise")?;
         refuse("madvise")?;
-        // SAFETY: the range is part of this reservation, and committed, as the caller says.
+        // SAFETY: the range is part of this reservation, and committed, as the caller guarantees.
         unsafe { system::populate(start, range.len()) }
     }
 
-    /// Makes every access to pages fault, until they are unguarded. Their memory is given back; where the system refuses that,
-    /// zeros are written to what is not zero.
+    /// Makes every access to pages fault until they are unguarded. Their memory is decommitted. If the system refuses
+    /// that, zeros are written to the pages that are not zero.
     ///
     /// # Errors
-    /// `ENOMEM` of `mprotect (vm.max_map_count)` where guards are mappings and the process has seven eighths of what it may have: an eighth
-    /// is left to its threads, files and libraries. `ENOMEM` of `madvise(2)` for page tables.
+    /// - `ENOMEM` of `mprotect (vm.max_map_count)`: guards are mappings, and the process has seven eighths of the
+    ///   mappings that it may have. An eighth is left to its threads, files and libraries.
+    /// - `ENOMEM` of `madvise(2)`: no memory for page tables.
     ///
     /// # Safety
-    /// The pages are committed, and nobody uses them.
+    /// - The pages are committed.
+    /// - Nobody uses them.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub unsafe fn guard(&self, range: Range<usize>) -> Result<Guard, SysError> {
         let start = self.check(&range, "madvise")?;
         refuse("madvise")?;
-        // SAFETY: the range is part of this reservation and not in use, as the caller says.
+        // SAFETY: the range is part of this reservation, and not in use, as the caller guarantees.
         unsafe { system::guard(start, range.len()) }
     }
 
-    /// Whether one more guard may be a mapping of its own, which counts as one: see [`Reservation::guard`].
+    /// Whether one more guard may be a mapping of its own, and counts it: see [`Reservation::guard`].
     ///
-    /// Cost: constant on average; mappings are counted now and then, which is linear.
+    /// Cost: constant on average; now and then the mappings are counted, which is linear.
     #[must_use]
     pub fn may_split(&self) -> bool {
         system::may_split()
     }
 
-    /// Makes guarded pages usable again: they are committed, and zero. `guard` is how those were made that were made last: others
-    /// of the range may have been made in the other way, if a filter that came between refused the first.
+    /// Makes guarded pages usable again: they are committed, and zero. `guard` is the way in which the latest of them
+    /// were made. Others in the range may have been made the other way, if a filter refused the first way later.
     ///
     /// # Errors
-    /// As `madvise(2)` and `mprotect(2)`. Marks that a filter does not let be removed stay.
+    /// As `madvise(2)` and `mprotect(2)`. Marks whose removal a filter refuses stay.
     #[doc(alias = "MADV_GUARD_REMOVE")]
     pub fn unguard(&self, range: Range<usize>, guard: Guard) -> Result<(), SysError> {
         let start = self.check(&range, "madvise")?;
@@ -179,11 +183,11 @@ impl Reservation {
     }
 
     /// Calls `found` with each run of pages, in bytes from the start of the reservation, that has memory of its own,
-    /// present or in swap. Pages that were only read have none, and guards have none; but on Linux 6.13 to 6.15, which does not tell
-    /// them from pages in swap, guards that are marks are found as well.
+    /// present or in swap. Pages that were only read have none, and neither have guards. But Linux 6.13 to 6.15 cannot
+    /// distinguish guard marks from pages in swap: there, guard marks are found as well.
     ///
     /// # Errors
-    /// The kernel does not say which pages have memory. `found` may have been called.
+    /// The kernel does not provide it. `found` may have been called.
     #[doc(alias = "PAGEMAP_SCAN")]
     pub fn resident(&self, range: Range<usize>, mut found: impl FnMut(Range<usize>)) -> Result<(), SysError> {
         let start = self.check(&range, "PAGEMAP_SCAN")?;
@@ -191,17 +195,17 @@ impl Reservation {
         system::resident(start, range.len(), &mut |run| found(run.start - base..run.end - base))
     }
 
-    /// Bytes of memory behind pages, present or in swap: what `/proc/self/smaps` says of them. Where the kernel does not tell guards from
-    /// pages in swap, guards count if the process has pages in swap.
+    /// Bytes of memory behind pages, present or in swap, as in `/proc/self/smaps`. If the kernel cannot distinguish
+    /// guards from pages in swap, guards count as soon as the process has pages in swap.
     ///
     /// # Errors
-    /// The kernel does not say which pages have memory.
+    /// The kernel does not provide it.
     pub fn resident_bytes(&self, range: Range<usize>) -> Result<u64, SysError> {
         let start = self.check(&range, "PAGEMAP_SCAN")?;
         system::resident_bytes(start, range.len())
     }
 
-    /// Where a range of whole pages starts, if it is one of this reservation.
+    /// The start address of a range, if the range is whole pages of this reservation.
     fn check(&self, range: &Range<usize>, call: &'static str) -> Result<NonNull<u8>, SysError> {
         let page = page_bytes();
         let whole = range.start.is_multiple_of(page) && range.end.is_multiple_of(page);
@@ -215,12 +219,12 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // SAFETY: it is the whole reservation, and who drops it has no use for the addresses any more.
+        // SAFETY: this is the whole reservation, and nobody uses its addresses after the drop.
         unsafe { system::release(self.base, self.len_bytes) };
     }
 }
 
-/// Fails if a test wants this call to.
+/// Fails if a test requests that this call fails.
 #[inline]
 fn refuse(call: &'static str) -> Result<(), SysError> {
     #[cfg(feature = "failing")]

@@ -1,4 +1,4 @@
-//! Which pages have memory: one call for a whole range (Linux 6.7), or a word for each page.
+//! Finds the pages that have memory: one call for a whole range (Linux 6.7), or a word for each page.
 
 use crate::SysError;
 use crate::abilities::{Ability, Lacking};
@@ -15,7 +15,7 @@ const PAGEMAP_SCAN: u64 = 0xc060_6610;
 const PAGE_IS_PRESENT: u64 = 1 << 3;
 const PAGE_IS_SWAPPED: u64 = 1 << 4;
 const PAGE_IS_PFNZERO: u64 = 1 << 5;
-/// Of pages that are marked as guards, which count as swapped. Kernels before 6.16 do not tell them apart.
+/// Pages with a guard mark, which count as swapped. Kernels before 6.16 cannot distinguish them.
 const PAGE_IS_GUARD: u64 = 1 << 8;
 
 /// The argument of the call.
@@ -45,17 +45,17 @@ struct Region {
     categories: u64,
 }
 
-/// Runs that a call finds for a page map that is kept open.
+/// Runs that one call can return for a page map that is kept open.
 const KEPT_REGIONS: usize = 1024;
 
 const _: () = assert!(size_of::<ScanArg>() == 96 && size_of::<Region>() == 24);
 
-/// Told of each run of pages that has memory, and whether that is present: it is in swap otherwise, or where the kernel does not tell
-/// these apart, the pages are marked as guards.
+/// Called with each run of pages that has memory, and whether that is present. If not, it is in swap; or, if the kernel
+/// cannot distinguish these, the pages have guard marks.
 pub(super) type Found<'a> = &'a mut dyn FnMut(Range<usize>, bool);
 
-/// The bytes of memory that `scan` finds. Guards are left out, but in a process with pages in swap on a kernel that does not tell them
-/// apart. Not for who relies on it: a page may be swapped in or out meanwhile.
+/// The bytes of memory that `scan` finds. Excludes guards, unless the kernel cannot distinguish them and the process
+/// has pages in swap. An estimate: a page may be swapped in or out meanwhile.
 pub(super) fn bytes(scan: impl FnOnce(Found<'_>) -> Result<(), SysError>) -> Result<u64, SysError> {
     let (mut present, mut others) = (0, 0);
     scan(&mut |run, is_present| *if is_present { &mut present } else { &mut others } += run.len() as u64)?;
@@ -76,7 +76,7 @@ pub(super) fn by_call(addresses: Range<usize>, found: Found<'_>) -> Result<(), S
 #[derive(Debug)]
 pub(super) struct Pagemap {
     file: File,
-    /// Whose memory the file speaks of: after a fork that is the parent's.
+    /// The process that the file describes. After a fork, that is the parent.
     process: u64,
     regions: Box<[Region]>,
 }
@@ -111,14 +111,14 @@ impl Pagemap {
     }
 }
 
-/// By the call, or by reading where it is lacking or refused.
+/// By the call, or by reading if the call is lacking or refused.
 fn either_way(
     pagemap: &File,
     regions: &mut [Region],
     mut addresses: Range<usize>,
     found: Found<'_>,
 ) -> Result<(), SysError> {
-    // A trial that had no memory or files is no reason not to try here.
+    // If the trial lacked memory or files, try here all the same.
     if !matches!(Ability::PageScan.is_there(), Err(Lacking::Refused(error)) if error.is_refusal()) {
         match scan(pagemap, regions, &mut addresses, found) {
             Err(error) if error.is_refusal() => {}
@@ -128,23 +128,23 @@ fn either_way(
     read(pagemap, addresses, found)
 }
 
-/// After a fork an older handle speaks of the parent's memory.
+/// Opened anew, as after a fork an older handle describes the parent's memory.
 fn open() -> Result<File, SysError> {
     File::open("/proc/self/pagemap")
         .map_err(|error| SysError { call: "open", errno: error.raw_os_error().unwrap_or(libc::EIO) })
 }
 
-/// By the call. Pages that were only read share the page of zeros, and are left out, as guards are. `left` is what is not looked at
-/// yet.
+/// By the call. Pages that were only read share the zero page, and are left out, as guards are. `left` is the part that
+/// is not scanned yet.
 fn scan(
     pagemap: &File,
     regions: &mut [Region],
     left: &mut Range<usize>,
     found: Found<'_>,
 ) -> Result<(), SysError> {
-    /// How often in a row the kernel refused to tell guards from swapped pages.
+    /// How often in a row the kernel refused to distinguish guards from swapped pages.
     static REFUSED: AtomicU32 = AtomicU32::new(0);
-    // Relaxed, all: a hint. Once may have been a filter.
+    // Relaxed, all: a hint. A single refusal may have come from a filter.
     let asks = REFUSED.load(Ordering::Relaxed) < 2;
     if asks {
         match scan_without(PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, left, found) {
@@ -156,7 +156,7 @@ fn scan(
         }
     }
     scan_without(PAGE_IS_PFNZERO, pagemap, regions, left, found)?;
-    // Only now: a kernel or a filter that refuses the call in both forms says nothing of guards.
+    // Counted only now: if the call is refused in both forms, that tells nothing about guards.
     REFUSED.fetch_add(u32::from(asks), Ordering::Relaxed);
     Ok(())
 }
@@ -189,11 +189,12 @@ fn scan_without(
             return_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
             ..ScanArg::default()
         };
-        // SAFETY: the argument is what the call expects; it writes to it, and to at most `vec_len` regions.
+        // SAFETY: the argument has the layout that the call expects. The call writes to it, and to at most `vec_len`
+        // regions.
         let count = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, &raw mut arg) };
         let count = usize::try_from(count).map_err(|_| SysError::last("PAGEMAP_SCAN"))?;
         let (runs, is_full) = (&regions[..count.min(regions.len())], count >= regions.len());
-        // Where the walk ended may be before the last run, if it was ended by a full answer: that run would be found twice.
+        // If the answer was full, the walk may have ended before the end of the last run, which would be found twice.
         let end = if is_full { runs.last().map_or(0, |run| run.end as usize) } else { left.end };
         if end <= left.start {
             return Err(SysError::invalid("PAGEMAP_SCAN"));
@@ -206,7 +207,7 @@ fn scan_without(
     Ok(())
 }
 
-/// By reading a word for each page. The page of zeros cannot be told from others.
+/// By reading a word for each page. The zero page cannot be distinguished from others.
 fn read(pagemap: &File, addresses: Range<usize>, found: Found<'_>) -> Result<(), SysError> {
     let page = page_bytes();
     let mut words = [0; 8 * 512];
@@ -218,7 +219,7 @@ fn read(pagemap: &File, addresses: Range<usize>, found: Found<'_>) -> Result<(),
             .read_exact_at(part, (at / page * 8) as u64)
             .map_err(|error| SysError { call: "pread", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
         for (index, word) in part.as_chunks::<8>().0.iter().enumerate() {
-            // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (told from Linux 6.15 on).
+            // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (reported since Linux 6.15).
             let word = u64::from_ne_bytes(*word);
             if word >> 62 != 0 && word >> 58 & 1 == 0 {
                 found(at + index * page..at + (index + 1) * page, word >> 63 != 0);
@@ -256,7 +257,7 @@ mod tests {
         assert_eq!(sum(|found| read(&pagemap, all.clone(), found)), 134 * page);
         // More runs than one call returns.
         assert_eq!(sum(|found| resident(all.clone(), found)), 134 * page);
-        // A page that was read only: the call leaves it out.
+        // A page that was only read: the call leaves it out.
         // SAFETY: the page is committed.
         assert_eq!(unsafe { memory.base().add(page).read_volatile() }, 0);
         let mut few = [Region::default(); 5];
@@ -264,7 +265,7 @@ mod tests {
         if by_call.is_ok() {
             assert_eq!(sum(|found| scan(&pagemap, &mut few, &mut all.clone(), found)), 134 * page);
         }
-        // A guard has no memory, where the kernel tells.
+        // A guard has no memory, if the kernel can tell.
         // SAFETY: nobody uses the page.
         let guard = unsafe { memory.guard(399 * page..400 * page) }.unwrap();
         assert_eq!(sum(|found| read(&pagemap, all.clone(), found)), 134 * page, "and the page of zeros");

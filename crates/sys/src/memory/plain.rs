@@ -1,4 +1,4 @@
-//! Memory from the global allocator, under Miri and where there is no Linux: all of it is there from the start.
+//! Memory from the global allocator, under Miri and on systems other than Linux: all of it exists from the start.
 
 use super::Guard;
 use crate::SysError;
@@ -32,7 +32,7 @@ pub(super) fn reserve_at(_address: usize, _len: usize) -> Result<NonNull<u8>, Sy
 /// The memory is what `reserve` returned, whole and not used any more.
 pub(super) unsafe fn release(base: NonNull<u8>, len: usize) {
     if let Ok(layout) = layout(len) {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { dealloc(base.as_ptr(), layout) };
     }
 }
@@ -46,7 +46,7 @@ pub(super) unsafe fn commit(_start: NonNull<u8>, _len: usize) -> Result<(), SysE
 /// # Safety
 /// The range is part of a reservation, and nobody relies on what it holds.
 pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { start.write_bytes(0, len) };
     Ok(())
 }
@@ -97,7 +97,7 @@ pub(super) unsafe fn name(_start: NonNull<u8>, _len: usize, _name: &CStr) -> Res
     Err(SysError { call: "prctl", errno: libc::EINVAL })
 }
 
-/// There is none.
+/// There is no page map.
 #[derive(Debug)]
 pub(super) struct Pagemap;
 

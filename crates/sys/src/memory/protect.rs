@@ -1,24 +1,26 @@
-//! Access to committed pages: taken for good, or to be read only.
+//! Access to committed pages: made read-only, or removed.
 
 use super::{Reservation, refuse};
 use crate::SysError;
 use std::ops::Range;
 
 impl Reservation {
-    /// Makes committed pages readable, and no longer writable or executable; [`Reservation::commit`] makes them writable again.
+    /// Makes committed pages readable, and no longer writable or executable; [`Reservation::commit`] makes them
+    /// writable again.
     ///
     /// # Errors
     /// As `mprotect(2)`.
     ///
     /// # Safety
-    /// Nobody writes to the pages, or runs what they hold.
+    /// Nobody writes to the pages, or executes them.
     #[doc(alias = "PROT_READ")]
     pub unsafe fn make_read_only(&self, range: Range<usize>) -> Result<(), SysError> {
         let start = self.check(&range, "mprotect")?;
         refuse("mprotect")?;
         #[cfg(not(any(miri, not(target_os = "linux"))))]
         if !range.is_empty() {
-            // SAFETY: the range is part of this reservation, and nobody needs what is taken, as the caller says.
+            // SAFETY: the range is part of this reservation, and nobody needs the removed access, as the caller
+            // guarantees.
             let failed = unsafe { libc::mprotect(start.as_ptr().cast(), range.len(), libc::PROT_READ) };
             return if failed == 0 { Ok(()) } else { Err(SysError::last("mprotect")) };
         }
@@ -26,11 +28,11 @@ impl Reservation {
         Ok(())
     }
 
-    /// Makes pages reserved again: no access, no memory, and one mapping with reserved neighbours. What was
-    /// advised of them is forgotten.
+    /// Makes pages reserved again: no access, no memory, and one mapping with reserved neighbours. Advice for them is
+    /// lost.
     ///
     /// # Errors
-    /// As `mmap(2)`: `ENOMEM` for too many mappings. Nothing was changed.
+    /// As `mmap(2)`: `ENOMEM` for too many mappings. Nothing has changed then.
     ///
     /// # Safety
     /// Nobody uses the pages.
@@ -41,8 +43,8 @@ impl Reservation {
         #[cfg(not(any(miri, not(target_os = "linux"))))]
         if !range.is_empty() {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
-            // SAFETY: the range is part of this reservation and not in use, as the caller says. A new mapping in its place has
-            // never had memory, so the kernel joins it with its neighbours.
+            // SAFETY: the range is part of this reservation, and not in use, as the caller guarantees. The new mapping
+            // in its place has never had memory, so the kernel merges it with its neighbours.
             let at = unsafe { libc::mmap(start.as_ptr().cast(), range.len(), libc::PROT_NONE, flags, -1, 0) };
             if at == libc::MAP_FAILED {
                 return Err(SysError::last("mmap"));

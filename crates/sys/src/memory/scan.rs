@@ -1,12 +1,12 @@
-//! Which pages have memory, asked again and again.
+//! Repeated scans for pages that have memory.
 
 use super::{Reservation, refuse, system};
 use crate::SysError;
 use std::ops::Range;
 
-/// The process's page map, kept open. One call looks at many pages.
+/// The process's page map, kept open. One call scans many pages.
 ///
-/// In a process made by `fork` it is opened anew with the first call, since the older one speaks of the parent's memory.
+/// In a process made by `fork`, the first call reopens it, as the older file describes the parent's memory.
 #[derive(Debug)]
 pub struct PageScan {
     pagemap: system::Pagemap,
@@ -25,7 +25,7 @@ impl PageScan {
     /// As [`Reservation::resident`].
     ///
     /// # Errors
-    /// The kernel does not say which pages have memory. `found` may have been called.
+    /// The kernel does not provide it. `found` may have been called.
     pub fn resident(
         &mut self,
         memory: &Reservation,
@@ -41,7 +41,7 @@ impl PageScan {
     /// As [`Reservation::resident_bytes`].
     ///
     /// # Errors
-    /// The kernel does not say which pages have memory.
+    /// The kernel does not provide it.
     pub fn resident_bytes(&mut self, memory: &Reservation, range: Range<usize>) -> Result<u64, SysError> {
         let start = memory.check(&range, "PAGEMAP_SCAN")?.addr().get();
         refuse("PAGEMAP_SCAN")?;

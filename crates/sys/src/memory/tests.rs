@@ -1,4 +1,4 @@
-//! Reservations: what is committed, zero, guarded, refused.
+//! Reservations: committed, zero, guarded and refused memory.
 
 use super::*;
 use crate::failing;
@@ -54,13 +54,13 @@ fn a_call_that_shall_fail_fails_and_the_next_thread_does_not() {
     assert_eq!(memory.commit(0..pages(1)), Ok(()));
 }
 
-/// Whether a read of the byte faults, seen by a child process.
+/// Whether a read of the byte faults, tried in a child process.
 #[cfg(not(miri))]
 fn faults(at: *const u8) -> bool {
     // SAFETY: the child only reads a byte and exits, which is allowed after a fork.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: the default action of the signal ends the child, which is what is asked; `_exit` always may be called.
+        // SAFETY: the default action of the signal ends the child, as intended; `_exit` may always be called.
         unsafe {
             libc::signal(libc::SIGSEGV, libc::SIG_DFL);
             std::hint::black_box(at.read_volatile());
@@ -85,7 +85,7 @@ fn guards_fault_until_they_are_removed() {
     assert!(!faults(at(0)) && faults(at(1)) && !faults(at(2)));
     memory.unguard(pages(1)..pages(2), guard).unwrap();
     assert!(!faults(at(1)));
-    // The way of older kernels, by hand.
+    // The fallback of older kernels, by hand.
     // SAFETY: nobody uses the page.
     unsafe { system::decommit(memory.base().add(pages(2)), pages(1)) }.unwrap();
     // SAFETY: as above.
@@ -121,7 +121,7 @@ fn a_place_is_taken_once() {
     drop(free);
     let memory = match Reservation::at(address, pages(2)) {
         Ok(memory) => memory,
-        // Another test was quicker.
+        // Another test took the address first.
         Err(error) => return assert_eq!(error.errno, libc::EEXIST),
     };
     assert_eq!(memory.base().addr().get(), address);
@@ -200,7 +200,7 @@ fn a_page_map_that_is_kept_speaks_of_the_child_after_a_fork() {
     assert!(resident(&mut scan).is_err() && PageScan::open().is_err());
 }
 
-/// What `/proc/self/smaps` says of these addresses: memory and swap, in bytes.
+/// Memory and swap of these addresses in bytes, as in `/proc/self/smaps`.
 #[cfg(not(miri))]
 fn smaps(addresses: Range<usize>) -> usize {
     let text = std::fs::read_to_string("/proc/self/smaps").unwrap();
@@ -257,7 +257,7 @@ fn each_run_counts_once_whatever_their_number_and_guards_count_nothing() {
     }
 }
 
-/// In a child: what a process locks is its own.
+/// In a child, as the locking applies to the whole process.
 #[cfg(not(miri))]
 #[test]
 fn reservations_are_not_locked_in_a_process_that_locks_all_it_maps() {

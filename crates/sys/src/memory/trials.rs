@@ -1,11 +1,11 @@
-//! What the system does to a scratch page, and what it only says that it did.
+//! Trials of abilities on a scratch page: they check effects, not return values.
 
 use super::{Reservation, linux, page_bytes, page_scan};
 use crate::SysError;
 use crate::abilities::Lacking;
 use std::ptr::{self, NonNull};
 
-/// A committed page that nobody else knows. Tests that make calls fail do not count those of trials.
+/// A committed page that only the trial knows. Tests that make calls fail do not count those of trials.
 fn scratch() -> Result<Reservation, SysError> {
     let len_bytes = page_bytes();
     let memory = Reservation { base: linux::reserve(len_bytes)?, len_bytes };
@@ -17,14 +17,15 @@ fn scratch() -> Result<Reservation, SysError> {
 /// Bytes that a trial may write.
 const MASK_BYTES: usize = 8;
 
-/// Whether the kernel fails to write there, as a thread would by a signal. It is asked to write the mask of blocked signals, which it
-/// changes in nothing: the one call for it that no filter forbids.
+/// Whether the kernel fails to write to an address, where a thread would get a signal. It is asked to write the mask of
+/// blocked signals without changing it: the only suitable call that no filter forbids.
 ///
 /// # Safety
-/// Eight bytes from there on are of a mapping of this process, and nobody uses them, if they can be written to at all.
+/// - Eight bytes from there on belong to a mapping of this process.
+/// - Nobody uses them, if they can be written at all.
 pub(super) unsafe fn faults(at: NonNull<u8>) -> Result<bool, SysError> {
     let new = ptr::null::<u8>();
-    // SAFETY: it writes eight bytes, if anything, which nobody uses.
+    // SAFETY: it writes at most eight bytes, which nobody uses.
     let done =
         unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_BLOCK, new, at.as_ptr(), MASK_BYTES) };
     match SysError::last("rt_sigprocmask") {
@@ -34,13 +35,15 @@ pub(super) unsafe fn faults(at: NonNull<u8>) -> Result<bool, SysError> {
     }
 }
 
-/// Whether no page of a range is marked as a guard. Those that are not are zero afterwards as before.
+/// Whether no page of a range has a guard mark. Unmarked pages are zero afterwards as before.
 ///
 /// # Safety
-/// The range is part of a reservation, whole pages, readable and writable but for such marks, zero, and nobody uses it.
+/// - The range is part of a reservation, in whole pages.
+/// - It is readable and writable except for guard marks, and zero.
+/// - Nobody uses it.
 pub(super) unsafe fn is_unmarked(start: NonNull<u8>, len: usize) -> bool {
     (0..len).step_by(page_bytes()).all(|at| {
-        // SAFETY: the page is of the range; it is written to only if the kernel could.
+        // SAFETY: the page is in the range; it is written only if the kernel could write it.
         unsafe {
             let page = start.add(at);
             let is_usable = faults(page) == Ok(false);
@@ -52,7 +55,7 @@ pub(super) unsafe fn is_unmarked(start: NonNull<u8>, len: usize) -> bool {
     })
 }
 
-/// Marks the page, and has the kernel write there.
+/// Marks the page, and lets the kernel try to write there.
 pub(crate) fn try_guard_marks() -> Result<(), Lacking> {
     let page = scratch()?;
     // SAFETY: the page is this function's.
@@ -61,7 +64,7 @@ pub(crate) fn try_guard_marks() -> Result<(), Lacking> {
     if unsafe { faults(page.base) }? { Ok(()) } else { Err(Lacking::Ignored { call: "madvise" }) }
 }
 
-/// Writes to the page, gives it back, and reads.
+/// Writes to the page, decommits it, and reads it.
 pub(crate) fn try_give_back() -> Result<(), Lacking> {
     let page = scratch()?;
     // SAFETY: the page is this function's, and committed.
@@ -75,7 +78,7 @@ pub(crate) fn try_give_back() -> Result<(), Lacking> {
     }
 }
 
-/// Writes to the page, and asks for it.
+/// Writes to the page, and scans it.
 pub(crate) fn try_page_scan() -> Result<(), Lacking> {
     let page = scratch()?;
     let first = page.base.addr().get();
@@ -86,17 +89,17 @@ pub(crate) fn try_page_scan() -> Result<(), Lacking> {
     if found == page.len_bytes { Ok(()) } else { Err(Lacking::Ignored { call: "PAGEMAP_SCAN" }) }
 }
 
-/// Seals the page, which can never be unmapped then.
+/// Seals the page, which can never be unmapped afterwards.
 pub(crate) fn try_seals() -> Result<(), Lacking> {
-    /// The same on all architectures; libc has no name for it on each.
+    /// The same number on all architectures; libc does not name it on each.
     const SYS_MSEAL: libc::c_long = 462;
     let page = scratch()?;
     let (at, len) = (page.base.as_ptr(), page.len_bytes);
-    // SAFETY: the page is this function's, and the call takes access from nobody.
+    // SAFETY: the page is this function's, and the call removes no access.
     if unsafe { libc::syscall(SYS_MSEAL, at, len, 0) } != 0 {
         return Err(SysError::last("mseal").into());
     }
-    // SAFETY: the page is this function's, which has no use for it any more.
+    // SAFETY: the page is this function's, and no longer used.
     let unmapped = unsafe { libc::munmap(at.cast(), len) } == 0;
     std::mem::forget(page);
     if unmapped { Err(Lacking::Ignored { call: "mseal" }) } else { Ok(()) }

@@ -6,10 +6,11 @@ use std::arch::asm;
 /// The C library's offset of the area from the thread pointer, and its size; `None` if it has no such symbols.
 pub(super) fn symbols() -> Option<(isize, u32)> {
     let (offset, size): (*const isize, *const u32);
-    // SAFETY: the instructions load addresses from the table that the linker fills, null for a weak symbol that is missing.
+    // SAFETY: the instructions load addresses from the table that the linker fills; a missing weak symbol has a null
+    // address.
     unsafe {
         asm!(
-            // Weak: a C library without them, or before 2.35, leaves their addresses null. It is said here, in the object
+            // Weak: a C library without them, or before 2.35, leaves their addresses null. Declared here, in the object
             // that refers to them.
             ".weak __rseq_offset",
             ".weak __rseq_size",
@@ -49,10 +50,10 @@ fn area(offset: isize) -> *mut u8 {
 /// Reads a field of this thread's area.
 ///
 /// # Safety
-/// There is an area at `area`, and it has a field of 32 bits at `field`.
+/// There is an area at `area`, with a 32-bit field at `field`.
 #[inline]
 pub(super) unsafe fn read(offset: isize, field: u32) -> u32 {
-    // SAFETY: the field is there, as the caller says; volatile, since the kernel writes it.
+    // SAFETY: the field exists, as the caller guarantees. Volatile, since the kernel writes it.
     unsafe { area(offset).add(field as usize).cast::<u32>().read_volatile() }
 }
 
@@ -60,7 +61,7 @@ pub(super) unsafe fn read(offset: isize, field: u32) -> u32 {
 /// As [`Sequence::add`]; and there is an area.
 #[inline]
 pub(super) unsafe fn add_by_cpu_id(sequence: &Sequence, slot: *mut u64, value: u64) -> bool {
-    // SAFETY: the area is this thread's; the rest as the caller says.
+    // SAFETY: the area is this thread's; the rest is guaranteed by the caller.
     unsafe { add_in(area(sequence.area_by_cpu_id), sequence, slot, value) }.is_some()
 }
 
@@ -68,7 +69,7 @@ pub(super) unsafe fn add_by_cpu_id(sequence: &Sequence, slot: *mut u64, value: u
 /// As [`Sequence::add`]; and there is an area, which has an `mm_cid`.
 #[inline]
 pub(super) unsafe fn add_by_mm_cid(sequence: &Sequence, slot: *mut u64, value: u64) -> bool {
-    // SAFETY: the area is this thread's; the rest as the caller says.
+    // SAFETY: the area is this thread's; the rest is guaranteed by the caller.
     unsafe { add_in(area(sequence.area), sequence, slot, value) }.is_some()
 }
 
@@ -76,23 +77,25 @@ pub(super) unsafe fn add_by_mm_cid(sequence: &Sequence, slot: *mut u64, value: u
 /// As [`Sequence::add`]; and there is an area.
 #[inline]
 pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64) -> Option<u64> {
-    // SAFETY: the area is this thread's; the rest as the caller says.
+    // SAFETY: the area is this thread's; the rest is guaranteed by the caller.
     unsafe { add_in(area(sequence.area), sequence, slot, value) }
 }
 
 /// The sequence on a given area.
 ///
 /// # Safety
-/// As [`Sequence::add`]; and `area` is this thread's, or one that the kernel does not know.
+/// As [`Sequence::add`]; and `area` is this thread's, or a fake one that the kernel does not use.
 #[inline]
 unsafe fn add_in(area: *mut u8, sequence: &Sequence, slot: *mut u64, value: u64) -> Option<u64> {
     let (index, old): (u64, u64);
     // SAFETY:
-    // - `rseq_cs` (8) of this thread's area is ours to write; the descriptor lives as long as the code.
-    // - The index is compared with the limit within the sequence, so the slot is one of those that the caller vouches for.
-    // - A thread without a registered area leaves before the store: its `cpu_id` is negative. Its index is set to all ones.
-    // - Inputs are not changed before the commit, so the sequence may start again from any point of it.
-    // - Nothing is pushed or called; the abort handler has the signature before it, which the kernel asks for.
+    // - This code may write `rseq_cs` (8) of this thread's area; the descriptor lives as long as the code.
+    // - The index is compared with the limit within the sequence, so the slot is one of those that the caller
+    //   guarantees.
+    // - A thread without a registered area leaves before the store: its `cpu_id` is negative. Its index is set to all
+    //   ones.
+    // - Inputs are not changed before the commit, so the sequence may restart from any point.
+    // - Nothing is pushed or called; the signature is before the abort handler, as the kernel requires.
     unsafe {
         asm!(
             "2:",
@@ -118,7 +121,7 @@ unsafe fn add_in(area: *mut u8, sequence: &Sequence, slot: *mut u64, value: u64)
             ".quad 3b, 4b - 3b, 5f",
             ".popsection",
             ".pushsection __rseq_failure, \"ax\", %progbits",
-            // A breakpoint instruction is the signature.
+            // The signature is a breakpoint instruction.
             ".inst 0xd428bc00",
             "5:",
             "b 2b",

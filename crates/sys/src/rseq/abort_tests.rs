@@ -1,15 +1,16 @@
-//! What the kernel does to an interrupted sequence, done by hand: it goes on at the abort handler, on another CPU.
+//! Does by hand what the kernel does to an interrupted sequence: the thread resumes at the abort handler, on another
+//! CPU.
 //!
-//! The area is a fake one, which the kernel does not know, so the test also runs where there are no sequences, as under an
-//! emulator. The slot of CPU 0 has no memory. The fault stops the sequence between start and commit; the signal's handler
-//! does what the kernel does: it clears `rseq_cs`, writes another CPU's number, and moves the thread to the abort handler.
+//! The area is a fake one that the kernel does not use, so the test also runs without sequences, as under an emulator.
+//! The slot of CPU 0 has no memory. The fault stops the sequence between start and commit. The signal handler acts as
+//! the kernel does: it clears `rseq_cs`, writes another CPU's number, and moves the thread to the abort handler.
 
 use super::*;
 use crate::{Reservation, page_bytes};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-/// The area, as the kernel lays it out.
+/// The area in the kernel's layout.
 #[repr(C, align(32))]
 #[derive(Default)]
 struct FakeArea {
@@ -21,7 +22,7 @@ struct FakeArea {
     mm_cid: AtomicU32,
 }
 
-/// What `rseq_cs` points to.
+/// The target of `rseq_cs`.
 #[repr(C)]
 struct Descriptor {
     version: u32,
@@ -34,22 +35,24 @@ struct Descriptor {
 static AREA: AtomicPtr<FakeArea> = AtomicPtr::new(std::ptr::null_mut());
 static ABORTS: AtomicU32 = AtomicU32::new(0);
 
-/// Where the thread goes on when the handler returns.
+/// The address at which the thread resumes when the handler returns.
 #[cfg(target_arch = "x86_64")]
 fn program_counter(context: &mut libc::ucontext_t) -> &mut u64 {
     // SAFETY: a register is any 64 bits, signed or not.
     unsafe { &mut *(&raw mut context.uc_mcontext.gregs[libc::REG_RIP as usize]).cast() }
 }
 
-/// Where the thread goes on when the handler returns.
+/// The address at which the thread resumes when the handler returns.
 #[cfg(target_arch = "aarch64")]
 fn program_counter(context: &mut libc::ucontext_t) -> &mut u64 {
     &mut context.uc_mcontext.pc
 }
 
 extern "C" fn abort(_signal: libc::c_int, _info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel hands the handler this; the area outlives the sequences that fault; a descriptor is what the
-    // sequence under test points to.
+    // SAFETY:
+    // - The kernel passes `context` to the handler.
+    // - The area outlives the sequences that fault.
+    // - The descriptor is the one that the sequence under test points to.
     unsafe {
         let area = AREA.load(SeqCst);
         if area.is_null() {
@@ -76,7 +79,7 @@ extern "C" fn abort(_signal: libc::c_int, _info: *mut libc::siginfo_t, context: 
 
 #[test]
 fn an_aborted_sequence_begins_again() {
-    // Another fault of this process ends it all the same: there is no area then.
+    // Any other fault of this process still ends it: there is no area then.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap();
     let page = page_bytes();
@@ -86,7 +89,7 @@ fn an_aborted_sequence_begins_again() {
     let area = FakeArea::default();
     let offset = (&raw const area).addr().wrapping_sub(arch::thread_pointer().addr()).cast_signed();
     let mut before: libc::sigaction;
-    // SAFETY: the handler is one for such a signal, and is taken away below.
+    // SAFETY: the handler has the right type for this signal, and is removed below.
     unsafe {
         before = std::mem::zeroed();
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -103,7 +106,7 @@ fn an_aborted_sequence_begins_again() {
             area.cpu_id.store(0, SeqCst);
             area.mm_cid.store(0, SeqCst);
             let aborts = ABORTS.load(SeqCst);
-            // SAFETY: the first slot faults, which the handler mends; the second is committed.
+            // SAFETY: the first slot faults, and the handler resolves that; the second is committed.
             let was = unsafe {
                 if fetch { sequence.fetch_add(slot, 5) } else { sequence.add(slot, 5).then_some(sum) }
             };
@@ -115,7 +118,7 @@ fn an_aborted_sequence_begins_again() {
         }
     }
     AREA.store(std::ptr::null_mut(), SeqCst);
-    // SAFETY: what was there before.
+    // SAFETY: restores the previous action.
     assert_eq!(unsafe { libc::sigaction(libc::SIGSEGV, &raw const before, std::ptr::null_mut()) }, 0);
 }
 

@@ -7,14 +7,14 @@ pub(super) fn symbols() -> Option<(isize, u32)> {
     None
 }
 
-/// No thread pointer that is known. There is no area either, so this is not called.
+/// The thread pointer is unknown. There is no area, so this is never called.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(super) fn thread_pointer() -> *mut u8 {
     std::ptr::null_mut()
 }
 
 /// # Safety
-/// There is an area at `area`; so this is not called.
+/// There is an area at `area`; so this is never called.
 pub(super) unsafe fn read(_area: isize, _field: u32) -> u32 {
     u32::MAX
 }

@@ -1,10 +1,10 @@
-//! Whether this process has restartable sequences, and which fields the kernel writes.
+//! Detects whether this process has restartable sequences, and which fields the kernel writes.
 
 use super::{CPU_ID, Index, Sequence, arch};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// What the C library registered for every thread of this process.
+/// The area that the C library registered for every thread of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rseq {
     area: isize,
@@ -13,33 +13,33 @@ pub struct Rseq {
 }
 
 impl Rseq {
-    /// From the thread pointer to the area.
+    /// Offset of the area from the thread pointer.
     pub(super) fn area(&self) -> isize {
         self.area
     }
 
-    /// Bytes of the registered area: 32 is the ABI of Linux 4.18, which newer kernels call legacy. 0 if the kernel does not
-    /// say.
+    /// Bytes of the registered area. 32 is the ABI of Linux 4.18, which newer kernels call legacy. 0 if the kernel does
+    /// not say.
     #[must_use]
     pub fn registered_bytes(&self) -> u32 {
         self.registered_bytes
     }
 
-    /// Bytes of the area that this kernel has fields in. 20 if it does not say.
+    /// Bytes of the area in which this kernel has fields. 20 if it does not say.
     #[must_use]
     #[doc(alias = "AT_RSEQ_FEATURE_SIZE")]
     pub fn feature_bytes(&self) -> u32 {
         self.feature_bytes
     }
 
-    /// Whether the kernel writes `mm_cid`: it has the field, and the registered area reaches it.
+    /// Whether the kernel writes `mm_cid`: the kernel has the field, and the registered area includes it.
     #[must_use]
     pub fn has_mm_cid(&self) -> bool {
         self.registered_bytes.min(self.feature_bytes) >= super::MM_CID + 4
     }
 }
 
-/// Why there are no restartable sequences.
+/// The reason why there are no restartable sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Absent {
@@ -49,7 +49,7 @@ pub enum Absent {
     SwitchedOff,
     /// The kernel refused to register this thread, as under valgrind or in a sandbox.
     NotRegistered,
-    /// The sequence does not do what it should on this machine.
+    /// The sequence gives wrong results on this machine.
     SelfTest,
 }
 
@@ -68,11 +68,11 @@ impl fmt::Display for Absent {
 
 impl std::error::Error for Absent {}
 
-/// The word before each abort handler, by which the kernel knows it: a breakpoint on aarch64.
+/// The word before each abort handler, by which the kernel recognizes it. On aarch64, a breakpoint.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(super) const SIGNATURE: u32 = if cfg!(target_arch = "aarch64") { 0xd428_bc00 } else { 0x5305_3053 };
 
-/// What this process has. Found out once, by the first thread that asks.
+/// The sequences of this process. Detected once, by the first thread that asks.
 ///
 /// # Errors
 /// See [`Absent`].
@@ -83,11 +83,11 @@ pub fn detect() -> Result<&'static Rseq, Absent> {
 
 fn find() -> Result<Rseq, Absent> {
     let (area, size) = arch::symbols().ok_or(Absent::Symbols)?;
-    // The offset stays where the tunable switches registration off.
+    // The offset is set even if the tunable disables registration.
     if size == 0 {
         return Err(Absent::SwitchedOff);
     }
-    // SAFETY: the C library has an area in every thread, of which this thread's `cpu_id` is part.
+    // SAFETY: the C library has an area in every thread, and this thread's `cpu_id` is in it.
     if unsafe { arch::read(area, CPU_ID) }.cast_signed() < 0 {
         return Err(Absent::NotRegistered);
     }
@@ -96,12 +96,12 @@ fn find() -> Result<Rseq, Absent> {
     if works(&rseq) { Ok(rseq) } else { Err(Absent::SelfTest) }
 }
 
-/// The bytes that are registered, and the bytes that have fields.
+/// The registered bytes, and the bytes that have fields.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn sizes(area: isize) -> (u32, u32) {
     const AT_RSEQ_FEATURE_SIZE: libc::c_ulong = 27;
     const AT_RSEQ_ALIGN: libc::c_ulong = 28;
-    // SAFETY: reads what the kernel told the program at its start; 0 if it did not.
+    // SAFETY: reads a value that the kernel gave the program at its start; 0 if there is none.
     let told = |what| unsafe { libc::getauxval(what) };
     let feature = u32::try_from(told(AT_RSEQ_FEATURE_SIZE)).unwrap_or(0).max(20);
     let align = u32::try_from(told(AT_RSEQ_ALIGN)).unwrap_or(0).max(32);
@@ -115,17 +115,17 @@ fn sizes(_area: isize) -> (u32, u32) {
     (0, 20)
 }
 
-/// Whether this thread's area is registered with so many bytes. A registered thread that asks for the very same
-/// registration again is told that it is busy; for any other, that it is invalid. Neither changes anything.
+/// Whether this thread's area is registered with `bytes` bytes. If a registered thread asks for exactly the same
+/// registration again, the kernel answers that it is busy; for any other, that it is invalid. Neither changes anything.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn is_registered(area: isize, bytes: u32) -> bool {
     let at = arch::thread_pointer().wrapping_offset(area);
-    // SAFETY: the thread is registered (`find`), so the call compares and answers.
+    // SAFETY: the thread is registered (`find`), so the call only compares and answers.
     let done = unsafe { libc::syscall(libc::SYS_rseq, at, bytes, 0, SIGNATURE) };
     done == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EBUSY)
 }
 
-/// Whether adds by each index arrive, in one slot of those there are.
+/// Whether adds by each index arrive in one of the slots.
 fn works(rseq: &Rseq) -> bool {
     let limit = crate::topology::possible_cpus();
     let mut slots = vec![0_u64; limit as usize];
@@ -134,7 +134,7 @@ fn works(rseq: &Rseq) -> bool {
     sequences.into_iter().all(|sequence| {
         slots.fill(0);
         let (first, rounds) = (slots.as_mut_ptr(), 1000);
-        // SAFETY: there is a slot for each index below the limit, and nobody else has them.
+        // SAFETY: there is a slot for each index below the limit, and nobody else uses them.
         let added = (0..rounds).all(|_| unsafe { sequence.add(first, 3) });
         // SAFETY: as above.
         let fetched = (0..rounds).all(|_| unsafe { sequence.fetch_add(first, 4) }.is_some());

@@ -11,18 +11,19 @@
 //!   commit:
 //! ```
 //!
-//! If the thread is preempted, moved or interrupted by a signal between start and commit, it goes on at the abort handler,
-//! which jumps to the beginning. So between the load and the store no other thread ran on this CPU, and none has the same
-//! index elsewhere: `cpu_id` is the CPU's, `mm_cid` is given to one running thread of the process at a time.
+//! If the thread is preempted, moved or interrupted by a signal between start and commit, it resumes at the abort
+//! handler, which jumps back to the beginning. So no other thread ran on this CPU between the load and the store, and
+//! none has the same index elsewhere: `cpu_id` belongs to the CPU, and the kernel gives an `mm_cid` to one running
+//! thread of the process at a time.
 //!
-//! The area is the one that the C library registers for each thread. Nothing is registered here, nothing is written but
-//! `rseq_cs`, and the fields that the kernel writes are only read. A thread whose area is not registered has a negative
+//! The area is the one that the C library registers for each thread. This module registers nothing, writes only
+//! `rseq_cs`, and only reads the fields that the kernel writes. A thread whose area is not registered has a negative
 //! `cpu_id`; the call returns `false`, and the caller falls back to an atomic add.
 //!
-//! A debugger that single-steps through a sequence never gets to its end, since every stop restarts it.
+//! A debugger that single-steps through a sequence never reaches its end, since every stop restarts it.
 //!
 //! # Invariants
-//! P10: slots that [`Sequence::add`] is used on are written in no other way while any thread may add.
+//! P10: while any thread may use [`Sequence::add`] on a slot, the slot is written in no other way.
 //!
 //! Source: M. Desnoyers, "Restartable sequences", Linux 4.18; `mm_cid`, Linux 6.3.
 
@@ -47,21 +48,21 @@ use x86_64 as arch;
 
 pub use detect::{Absent, Rseq, detect};
 
-/// The field of the area by which slots are chosen.
+/// The field of the area that selects a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
-    /// The CPU's number. A slot's memory is the CPU's own, and so on its NUMA node.
+    /// The CPU's number. A slot's memory is used by its CPU only, and so lies on that CPU's NUMA node.
     CpuId,
-    /// A number that the kernel gives each running thread of the process, the lowest that is not in use: few threads on
-    /// many CPUs use few slots.
+    /// The lowest number that no other running thread of the process has, given by the kernel. Few threads on many CPUs
+    /// use few slots.
     MmCid,
 }
 
-/// No field: the area is not looked at.
+/// No field: the area is not read.
 const NONE: u32 = 0;
-/// Where `cpu_id` is in the area.
+/// Offset of `cpu_id` in the area.
 const CPU_ID: u32 = 4;
-/// Where `mm_cid` is in the area.
+/// Offset of `mm_cid` in the area.
 const MM_CID: u32 = 24;
 
 /// Adds to slots that lie a fixed distance apart, one for each index.
@@ -69,18 +70,19 @@ const MM_CID: u32 = 24;
 pub struct Sequence {
     /// `area` if the index is `cpu_id`, else 0, so the fast path tests one field.
     area_by_cpu_id: isize,
-    /// From the thread pointer to the area.
+    /// Offset of the area from the thread pointer.
     area: isize,
-    /// From there to the index.
+    /// Offset of the index in the area.
     field: u32,
-    /// Slots: indexes are below.
+    /// Number of slots: valid indexes are below.
     limit: u32,
-    /// Bytes from a slot to the next.
+    /// Bytes from one slot to the next.
     stride_bytes: usize,
 }
 
 impl Sequence {
-    /// For `limit` slots that lie `stride_bytes` apart. `None` if the index is `mm_cid` and the kernel does not write it.
+    /// A sequence for `limit` slots that lie `stride_bytes` apart. `None` if the index is `mm_cid` and the kernel does
+    /// not write that.
     #[must_use]
     pub fn new(rseq: &Rseq, index: Index, limit: u32, stride_bytes: usize) -> Option<Self> {
         let field = match index {
@@ -108,7 +110,7 @@ impl Sequence {
         self.field == NONE
     }
 
-    /// The index of this thread now. It may be another's when the caller looks at it. `None` if this thread has no
+    /// The present index of this thread. It may have changed when the caller uses it. `None` if this thread has no
     /// registered area, or the index is not below the limit.
     #[inline]
     #[must_use]
@@ -121,18 +123,21 @@ impl Sequence {
         (cpu.cast_signed() >= 0 && index < self.limit).then_some(index)
     }
 
-    /// Adds `value` to the slot of this CPU, modulo 2^64. False, and nothing is added, if this thread has no registered area
-    /// or its index is not below the limit.
+    /// Adds `value` to the slot of this CPU, modulo 2^64. Returns `false` without adding if this thread has no
+    /// registered area, or its index is not below the limit.
     ///
     /// Safe in signal handlers. To other threads it is a relaxed load and a relaxed store.
     ///
     /// # Safety
-    /// `slot`, and each place `stride_bytes` further up to the limit, is valid and aligned for reads and writes of a
-    /// `u64`, and P10 holds for it.
+    /// - `slot`, and each address a multiple of `stride_bytes` above it, up to the limit, is valid and aligned for
+    ///   reads and writes of a `u64`.
+    /// - P10 holds for each.
     #[inline]
     #[must_use]
     pub unsafe fn add(&self, slot: *mut u64, value: u64) -> bool {
-        // SAFETY: the area exists in every thread (`Rseq`); the slots are valid, as the caller says.
+        // SAFETY:
+        // - The area exists in every thread (`Rseq`).
+        // - The slots are valid, as the caller guarantees.
         unsafe {
             if self.area_by_cpu_id != 0 {
                 arch::add_by_cpu_id(self, slot, value)
@@ -142,7 +147,7 @@ impl Sequence {
         }
     }
 
-    /// [`Sequence::add`], and returns what was there before.
+    /// As [`Sequence::add`], and returns the previous value.
     ///
     /// # Safety
     /// As [`Sequence::add`].
@@ -152,7 +157,9 @@ impl Sequence {
         if self.is_absent() {
             return None;
         }
-        // SAFETY: the area exists in every thread (`Rseq`); the slots are valid, as the caller says.
+        // SAFETY:
+        // - The area exists in every thread (`Rseq`).
+        // - The slots are valid, as the caller guarantees.
         unsafe { arch::fetch_add(self, slot, value) }
     }
 }

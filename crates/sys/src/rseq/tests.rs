@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 struct Slot(AtomicU64);
 
-/// What the handler of the storm's signal does: adds of its own, in the midst of another.
+/// The state of the storm's signal handler: it makes adds of its own in the midst of another.
 struct Storm {
     sequence: Sequence,
     slot: *mut u64,
@@ -82,7 +82,8 @@ fn adds_are_exact_in_a_storm() {
                 });
                 workers.push((worker, receive.recv().unwrap()));
             }
-            // Each round interrupts all threads and moves each to another CPU. They are not joined, so their names are valid.
+            // Each round interrupts all threads and moves each to another CPU. They are not joined, so their ids are
+            // valid.
             let begun = Instant::now();
             let mut round = 0;
             while begun.elapsed() < Duration::from_millis(700) {
@@ -104,7 +105,7 @@ fn adds_are_exact_in_a_storm() {
     }
 }
 
-/// Lets a thread run on one CPU only. One that is not there leaves it where it may run.
+/// Lets a thread run on one CPU only. For a CPU that does not exist, nothing changes.
 fn move_to(thread: libc::pid_t, cpu: u32) {
     // SAFETY: a zeroed set is an empty set; the call only reads it.
     unsafe {

@@ -7,11 +7,11 @@ use std::mem::offset_of;
 /// The C library's offset of the area from the thread pointer, and its size; `None` if it has no such symbols.
 pub(super) fn symbols() -> Option<(isize, u32)> {
     let (offset, size): (*const isize, *const u32);
-    // SAFETY: both instructions load an address from the table that the linker fills, null for a weak symbol that is
-    // missing.
+    // SAFETY: both instructions load an address from the table that the linker fills; a missing weak symbol has a null
+    // address.
     unsafe {
         asm!(
-            // Weak: a C library without them, or before 2.35, leaves their addresses null. It is said here, in the object
+            // Weak: a C library without them, or before 2.35, leaves their addresses null. Declared here, in the object
             // that refers to them.
             ".weak __rseq_offset",
             ".weak __rseq_size",
@@ -29,7 +29,7 @@ pub(super) fn symbols() -> Option<(isize, u32)> {
     Some(unsafe { (offset.read(), size.read()) })
 }
 
-/// The thread pointer, which the first word behind it holds.
+/// The thread pointer. The first word that it points to holds it, too.
 pub(super) fn thread_pointer() -> *mut u8 {
     let pointer: *mut u8;
     // SAFETY: every thread of this ABI has its thread pointer there.
@@ -42,11 +42,11 @@ pub(super) fn thread_pointer() -> *mut u8 {
 /// Reads a field of this thread's area.
 ///
 /// # Safety
-/// There is an area at `area`, and it has a field of 32 bits at `field`.
+/// There is an area at `area`, with a 32-bit field at `field`.
 #[inline]
 pub(super) unsafe fn read(area: isize, field: u32) -> u32 {
     let value;
-    // SAFETY: one load from this thread's area, which exists as the caller says.
+    // SAFETY: one load from this thread's area, which exists as the caller guarantees.
     unsafe {
         asm!(
             "mov {value:e}, dword ptr fs:[{area} + {field}]",
@@ -59,14 +59,14 @@ pub(super) unsafe fn read(area: isize, field: u32) -> u32 {
     value
 }
 
-/// The sequence around `$body`, which gets from the index in `{at}` to the commit. A thread without a registered area, whose
-/// `cpu_id` is negative, and an index at the limit or above jump to `$absent`.
+/// The sequence around `$body`, which goes from the index in `{at}` to the commit. Jumps to `$absent` if the thread has
+/// no registered area, whose `cpu_id` is negative, or if the index is at or above the limit.
 ///
 /// SAFETY of each use:
-/// - `rseq_cs` (8) of this thread's area is ours to write; the descriptor lives as long as the code.
-/// - The index is compared with the limit within the sequence, so the slot is one of those that the caller vouches for.
-/// - Inputs are not changed before the commit, so the sequence may start again from any point of it.
-/// - Nothing is pushed or called; the abort handler has the signature before it, which the kernel asks for.
+/// - This code may write `rseq_cs` (8) of this thread's area; the descriptor lives as long as the code.
+/// - The index is compared with the limit within the sequence, so the slot is one of those that the caller guarantees.
+/// - Inputs are not changed before the commit, so the sequence may restart from any point.
+/// - Nothing is pushed or called; the signature is before the abort handler, as the kernel requires.
 macro_rules! sequence {
     ($sequence:ident, $area:ident, $slot:ident, $absent:literal, [$($index:literal),+], [$($body:literal),+], $($operand:tt)+) => {
         asm!(
@@ -87,7 +87,7 @@ macro_rules! sequence {
             ".quad 3b, 4b - 3b, 5f",
             ".popsection",
             ".pushsection __rseq_failure, \"ax\", @progbits",
-            // An undefined instruction around the signature, 0x53053053.
+            // An undefined instruction that contains the signature, 0x53053053.
             ".byte 0x0f, 0xb9, 0x3d",
             ".long 0x53053053",
             "5:",
@@ -104,7 +104,7 @@ macro_rules! sequence {
     };
 }
 
-/// Adds by `cpu_id`: a negative one is not below the limit either.
+/// Adds by `cpu_id`. A negative one is not below the limit either.
 ///
 /// # Safety
 /// As [`Sequence::add`]; and there is an area.
@@ -124,7 +124,7 @@ pub(super) unsafe fn add_by_cpu_id(sequence: &Sequence, slot: *mut u64, value: u
     true
 }
 
-/// Adds by `mm_cid`, which a thread without a registered area has as well: its `cpu_id` tells.
+/// Adds by `mm_cid`. A thread without a registered area has one as well, so `cpu_id` is checked, too.
 ///
 /// # Safety
 /// As [`Sequence::add`]; and there is an area, which has an `mm_cid`.
@@ -148,14 +148,14 @@ pub(super) unsafe fn add_by_mm_cid(sequence: &Sequence, slot: *mut u64, value: u
     true
 }
 
-/// Adds by the field of the sequence, and returns what was there before.
+/// Adds by the sequence's field, and returns the previous value.
 ///
 /// # Safety
 /// As [`Sequence::add`]; and there is an area.
 #[inline]
 pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64) -> Option<u64> {
     let (at, old): (u64, u64);
-    // SAFETY: see `sequence!`. Where nothing is added, `at` is 0, which no slot's address is.
+    // SAFETY: see `sequence!`. If nothing is added, `at` is 0, which is no slot's address.
     unsafe {
         sequence!(
             sequence, area, slot, "8f",

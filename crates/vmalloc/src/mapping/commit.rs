@@ -1,4 +1,4 @@
-//! Which parts of the mapping are committed, where not all of it is.
+//! A bitmap of the committed parts of the mapping, if not all of it is.
 //!
 //! ```text
 //!   mapping   | 1 1 1 0 | 1 0 0 0 | ...    a bit for each granule: 64 KiB, or a 2^20th of the mapping if that is more
@@ -12,20 +12,20 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The least granule.
+/// The smallest granule.
 const LEAST_GRANULE: usize = 64 << 10;
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct CommitMap {
     granule: usize,
-    /// None where all is committed. Bits are set under `growing`, and never cleared.
+    /// Empty if all is committed. Bits are set under `growing`, and never cleared.
     bits: Box<[AtomicU64]>,
     growing: Mutex<()>,
 }
 
 impl CommitMap {
-    /// A map of `len` bytes, of which nothing is committed, or all.
+    /// A map of `len` bytes, of which all or nothing is committed.
     pub(super) fn new(len: usize, all: bool) -> Result<Self, OutOfMemory> {
         let granule = (len >> 20).next_power_of_two().max(LEAST_GRANULE);
         let words = if all { 0 } else { len.div_ceil(granule).div_ceil(64) };
@@ -35,7 +35,7 @@ impl CommitMap {
         Ok(Self { granule, bits: bits.into_boxed_slice(), growing: Mutex::new(()) })
     }
 
-    /// What ranges of different users are multiples of.
+    /// Alignment of ranges with different users.
     pub(super) fn granule(&self) -> usize {
         self.granule
     }
@@ -67,7 +67,7 @@ impl CommitMap {
         self.bits.is_empty() || self.granules(range).all(|granule| self.has(granule))
     }
 
-    /// Commits what is not yet of a range, in whole granules.
+    /// Commits the uncommitted parts of a range, in whole granules.
     pub(super) fn commit(&self, mapping: &Mapping, range: &Range<usize>) -> Result<(), SysError> {
         if self.is_committed(range) {
             return Ok(());

@@ -1,8 +1,9 @@
-//! The mapping layer: one reservation, which parts of it are committed, and every call that is made on its pages.
+//! The mapping layer: one reservation, its committed parts, and every system call on its pages.
 //!
 //! # Contract
-//! - Constructing [`Pages`] asserts exclusive use of a committed range (V1); afterwards all operations on them are safe.
-//! - A call that fails changes nothing, but what pages hold whose decommit failed.
+//! - Constructing [`Pages`] asserts exclusive use of a committed range (V1); afterwards all operations on them are
+//!   safe.
+//! - A call that fails changes nothing, except that the content of pages whose decommit failed is unknown.
 //! - The layer knows nothing of blocks, sizes or users.
 
 mod commit;
@@ -22,30 +23,30 @@ const EINVAL: i32 = 22;
 pub(crate) const ENOMEM: i32 = 12;
 const MARKED: u8 = 1;
 const PROTECTED: u8 = 2;
-/// From here on a guard is a mapping of its own: marks would take page tables, and time to walk them.
+/// Guards of this length or more are mappings of their own: marks would take page tables, and time to walk them.
 const LONG_GUARD: usize = 2 << 20;
 
-/// A reservation from a multiple of [`BASE_ALIGN`] on. Ranges are bytes from there.
+/// A reservation that starts at a multiple of [`BASE_ALIGN`]. Ranges are byte offsets from there.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     memory: Reservation,
-    /// Bytes of the reservation before the first of its own.
+    /// Bytes of the reservation before that multiple.
     lead: usize,
     len: usize,
     /// When ranges become usable.
     commit: Commit,
     committed: CommitMap,
-    /// How guards were made here: [`MARKED`], [`PROTECTED`] or both.
+    /// How guards were made so far: [`MARKED`], [`PROTECTED`] or both.
     guard: AtomicU8,
-    /// Refused calls for which there was another way.
+    /// Refused calls that had a fallback.
     refused: AtomicU64,
     is_locked: bool,
-    /// What of all of it the system was advised of.
+    /// The advice for the whole mapping that the system accepted.
     advice: Advice,
 }
 
 impl Mapping {
-    /// Reserves `len` bytes, which are whole pages, and commits them if that is done at once.
+    /// Reserves `len` bytes, which are whole pages. Commits them if that is done at once.
     pub(crate) fn new(len: usize, commit: Commit, asked: &Builder) -> Result<Self, BuildError> {
         let invalid = SysError { call: "mmap", errno: EINVAL };
         let memory = Reservation::new(len.checked_add(BASE_ALIGN).ok_or(invalid)?)?;
@@ -70,12 +71,12 @@ impl Mapping {
         self.commit
     }
 
-    /// Counts a refused call for which there is another way.
+    /// Counts a refused call that has a fallback.
     pub(crate) fn count_refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many were counted.
+    /// The number of these calls.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
@@ -89,12 +90,12 @@ impl Mapping {
         (self.memory.base().addr().get() + self.lead + offset) as u64
     }
 
-    /// The same range of the reservation.
+    /// The same range, as offsets in the reservation.
     fn inner(&self, range: Range<usize>) -> Range<usize> {
         self.lead + range.start..self.lead + range.end
     }
 
-    /// Where pages lie in the reservation.
+    /// The range of a part of `pages`, as offsets in the reservation.
     fn range_of(&self, pages: &Pages, part: Range<usize>) -> Range<usize> {
         debug_assert!(part.start <= part.end && part.end <= pages.len());
         let from = pages.start().addr().get() - self.memory.base().addr().get();
@@ -106,12 +107,12 @@ impl Mapping {
         self.memory.commit(self.inner(range))
     }
 
-    /// Commits a range, and what follows up to `ample_end` if the system lets it.
+    /// Commits a range, and the memory after it up to `ample_end` if the system allows it.
     pub(crate) fn commit(&self, range: &Range<usize>, ample_end: usize) -> Result<(), SysError> {
         if self.committed.is_committed(range) {
             return Ok(());
         }
-        // Where there is little left to be had, no more than is needed.
+        // If memory is scarce, commit no more than is needed.
         match self.committed.commit(self, &(range.start..ample_end.max(range.end))) {
             Ok(()) => Ok(()),
             Err(_) => self.committed.commit(self, range),
@@ -128,25 +129,27 @@ impl Mapping {
         self.committed.committed_bytes(range)
     }
 
-    /// What ranges of different users start at and are made of, so that one is not committed with another.
+    /// Alignment of ranges with different users, so that one is not committed with another.
     pub(crate) fn granule(&self) -> usize {
         self.committed.granule()
     }
 
-    /// Gives all memory of a range back, and makes guarded pages of it usable: it is zero.
+    /// Decommits a range, and makes guarded pages in it usable: it is zero afterwards.
     ///
     /// # Safety
-    /// Nobody uses a part of it.
+    /// Nobody uses any part of it.
     pub(crate) unsafe fn reset(&self, range: &Range<usize>) -> Result<(), SysError> {
-        // SAFETY: nobody uses the range, as the caller says. What is not committed is not touched.
+        // SAFETY:
+        // - Nobody uses the range, as the caller guarantees.
+        // - Parts that are not committed are not touched.
         let mut pages = unsafe { self.pages(range.clone()) };
         self.decommit(&mut pages, 0..range.len())?;
         self.unguard(range.clone())
     }
 
-    /// Asks for what memory a range is to have. Returns what of it the system takes up.
+    /// Advises the system for a range. Returns the advice that it accepted.
     fn advise(&self, range: Range<usize>, asked: Advice) -> Advice {
-        // Huge pages are kept out of what did not ask for them. A kernel may have none.
+        // Huge pages are disabled where nobody asked for them. A kernel may have none.
         let advised = match asked.huge_pages {
             true => self.memory.with_huge_pages(self.inner(range.clone())),
             false => self.memory.without_huge_pages(self.inner(range.clone())),
@@ -155,26 +158,26 @@ impl Mapping {
         Advice { huge_pages: asked.huge_pages && advised.is_ok(), node: asked.node.filter(prefers) }
     }
 
-    /// Asks for a part what it is to have beyond what all of the mapping has. Returns what the system has taken up for it.
+    /// Advises the system for a part that differs from the whole mapping. Returns the advice that it accepted.
     pub(crate) fn advise_part(&self, range: Range<usize>, asked: Advice) -> Advice {
         let all = self.advice;
         let asked = Advice { huge_pages: asked.huge_pages || all.huge_pages, node: asked.node.or(all.node) };
         if asked == all { all } else { self.advise(range, asked) }
     }
 
-    /// Ends what was asked for a part, which is as all of the mapping again.
+    /// Ends the advice for a part, which has that of the whole mapping again.
     pub(crate) fn end_advice(&self, range: Range<usize>, given: Advice) {
         if given == self.advice {
             return;
         }
         if self.advice.node.is_none() && given.node.is_some() {
-            // What is refused stays the user's choice before.
+            // If it is refused, the part keeps its former user's preference.
             let _ = self.memory.prefer_node(self.inner(range.clone()), None);
         }
         self.advise(range, self.advice);
     }
 
-    /// What of what was asked for all of it the system takes up.
+    /// The advice for the whole mapping that the system accepted.
     pub(crate) fn advice(&self) -> Advice {
         self.advice
     }
@@ -184,7 +187,7 @@ impl Mapping {
         self.memory.huge_page_bytes(self.inner(0..self.len))
     }
 
-    /// Names a range. False where the kernel has no names.
+    /// Names a range. `false` if the kernel has no such names.
     pub(crate) fn name(&self, range: Range<usize>, name: &std::ffi::CStr) -> bool {
         self.memory.name(self.inner(range), name).is_ok()
     }
@@ -192,49 +195,50 @@ impl Mapping {
     /// Pages of a range.
     ///
     /// # Safety
-    /// The range is committed, and as long as the value lives nobody else uses it, and the mapping lives (V1).
+    /// - The range is committed.
+    /// - While the value lives, the mapping lives and nobody else uses the range (V1).
     #[inline]
     pub(crate) unsafe fn pages(&self, range: Range<usize>) -> Pages {
         debug_assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { Pages::new(self.at(range.start), range.len()) }
     }
 
     /// The byte at an offset.
     ///
     /// # Safety
-    /// The mapping has it, or ends there.
+    /// The offset lies in the mapping, or at its end.
     #[inline]
     pub(crate) unsafe fn at(&self, offset: usize) -> NonNull<u8> {
         debug_assert!(offset <= self.len);
-        // SAFETY: as the caller says, and the reservation has all of the mapping.
+        // SAFETY: the offset is in the mapping, as the caller guarantees, and the mapping lies within the reservation.
         unsafe { self.memory.base().add(self.lead + offset) }
     }
 
     /// The byte at an address.
     ///
     /// # Safety
-    /// The mapping has it.
+    /// The address lies in the mapping.
     #[inline]
     pub(crate) unsafe fn at_address(&self, address: u64) -> NonNull<u8> {
         let base = self.memory.base();
-        // SAFETY: as the caller says, and the reservation has all of the mapping.
+        // SAFETY: the address is in the mapping, as the caller guarantees, and the mapping lies within the reservation.
         unsafe { base.add(address as usize - base.addr().get()) }
     }
 
-    /// Gives memory back: the part is zero. If that fails, what it holds is unknown.
+    /// Decommits a part, which is zero then. If that fails, its content is unknown.
     pub(crate) fn decommit(&self, pages: &mut Pages, part: Range<usize>) -> Result<(), SysError> {
         let range = self.range_of(pages, part);
-        // SAFETY: the pages are committed, and their owner does not rely on what they hold.
+        // SAFETY: the pages are committed, and their owner does not rely on their content.
         match unsafe { self.memory.decommit(range.clone()) } {
-            // Locked, here or by `mlockall`.
+            // The pages are locked, here or by `mlockall`.
             // SAFETY: as above.
             Err(SysError { errno: EINVAL, .. }) => unsafe { self.memory.decommit_locked(range) },
             done => done,
         }
     }
 
-    /// Makes every access to the pages fault, and gives their memory back. Returns how.
+    /// Makes every access to the pages fault, and decommits them. Returns how.
     pub(crate) fn guard(&self, pages: &mut Pages) -> Result<Guard, SysError> {
         let range = self.range_of(pages, 0..pages.len());
         let is_long = range.len() >= LONG_GUARD && self.memory.may_split();
@@ -253,7 +257,7 @@ impl Mapping {
         Ok(guard)
     }
 
-    /// Makes pages usable again that were guarded by marks.
+    /// Makes pages usable again that guard marks protect.
     pub(crate) fn unmark(&self, range: Range<usize>) -> Result<(), SysError> {
         self.memory.unguard(self.inner(range.clone()), Guard::Marked)?;
         if self.is_locked { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
@@ -261,7 +265,7 @@ impl Mapping {
 
     /// Makes guarded pages of a range usable again, if any are.
     pub(crate) fn unguard(&self, range: Range<usize>) -> Result<(), SysError> {
-        // Relaxed: who guarded a part of the range has handed it on since.
+        // Relaxed: the thread that guarded a part of the range has handed it on since.
         let ways = self.guard.load(Ordering::Relaxed);
         for (way, guard) in [(MARKED, Guard::Marked), (PROTECTED, Guard::Protected)] {
             if ways & way != 0 {
@@ -275,7 +279,7 @@ impl Mapping {
         if self.is_locked && ways != 0 { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
     }
 
-    /// How guards are made, once one was: those of less than 2 MiB, if there are any.
+    /// How guards of less than 2 MiB are made. `None` before the first.
     pub(crate) fn guards(&self) -> Option<Guard> {
         match self.guard.load(Ordering::Relaxed) {
             0 => None,
@@ -300,13 +304,13 @@ impl Mapping {
         scan.resident_bytes(&self.memory, self.inner(range))
     }
 
-    /// The offset of the first page.
+    /// The offset of the first byte.
     pub(crate) fn offset_of(&self, pages: &Pages) -> usize {
         pages.start().addr().get() - self.memory.base().addr().get() - self.lead
     }
 }
 
-/// Bytes of whole pages that hold `len`; `None` beyond the address space.
+/// `len` rounded up to whole pages; `None` beyond the address space.
 #[inline]
 pub(crate) fn whole_pages(len: usize) -> Option<usize> {
     len.checked_next_multiple_of(page_bytes())

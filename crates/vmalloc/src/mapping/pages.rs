@@ -1,22 +1,22 @@
-//! Pages that one owner uses.
+//! Pages with a single owner.
 
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// Committed pages that their owner alone uses (V1).
+/// Committed pages that only their owner uses (V1).
 #[derive(Debug)]
 pub(crate) struct Pages {
     start: NonNull<u8>,
     len: usize,
 }
 
-// SAFETY: nobody else uses the pages, whichever thread has them.
+// SAFETY: nobody else uses the pages, whichever thread owns them.
 unsafe impl Send for Pages {}
-// SAFETY: through a shared reference they are only read.
+// SAFETY: a shared reference only reads them.
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// Pages that start there.
+    /// The pages from `start` on.
     ///
     /// # Safety
     /// As for [`Mapping::pages`].
@@ -43,7 +43,9 @@ impl Pages {
 
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the pages are committed and the owner's; what the system or earlier owners left is bytes.
+        // SAFETY:
+        // - The pages are committed, and the owner's.
+        // - Their content is initialized: the system, or an earlier owner, wrote it.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 

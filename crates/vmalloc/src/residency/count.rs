@@ -1,4 +1,4 @@
-//! How much free memory is resident, counted without a cache line that all threads write to.
+//! Counts resident free memory without a cache line that all threads write.
 //!
 //! ```text
 //!   thread 0   thread 1   ...      total
@@ -7,19 +7,20 @@
 //!      +----------+---- past a share -+
 //! ```
 //!
-//! A block is counted before it is free, and no longer counted after it was taken. So what is counted is never less than
-//! what is free and resident, and the shares of all threads together are a batch: S6.
+//! A block is counted before it is free, and uncounted after it was taken. So the count is never less than the free
+//! resident memory, up to the shares of all threads, which together are at most a batch: S6.
 //!
 //! # Cost
-//! A load and a store on a line of the thread's own, and one load; of a thread after so many others, an atomic addition.
+//! A load and a store on the thread's own line, and one load. Threads beyond the first half of the shares pay an atomic
+//! addition.
 
 use super::RetainPolicy;
 use freehold_sys::{thread_slot, topology};
 use freehold_units::OutOfMemory;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The count of a thread, or of several, on a cache line of its own. The first half of them have one thread each, by its number;
-/// later threads share the others.
+/// The count of one or several threads, on a cache line of its own. Each share in the first half has one thread, by its
+/// number; later threads share the second half.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Share(AtomicI64);
@@ -27,10 +28,10 @@ struct Share(AtomicI64);
 /// Bytes of free memory that may have pages.
 #[derive(Debug)]
 pub(crate) struct ResidentCount {
-    /// What shares have handed on.
+    /// The sum that shares have passed on.
     total: AtomicI64,
     shares: Box<[Share]>,
-    /// What a share may have before it hands it on, more or less than nothing.
+    /// The amount, positive or negative, from which a share passes its count on.
     most: u64,
     threshold: i64,
 }
@@ -49,16 +50,16 @@ impl ResidentCount {
         })
     }
 
-    /// Adds, or takes away. Only sums matter, so all of it is Relaxed.
+    /// Adds a signed number of bytes. Only sums matter, so all accesses are Relaxed.
     #[inline]
     fn change(&self, bytes: i64) {
         let (own, shared) = self.shares.split_at(self.shares.len() / 2);
         let number = thread_slot::number() as usize;
         let Some(Share(share)) = own.get(number) else {
-            // The count is a power of two.
+            // The number of shared counts is a power of two.
             return self.change_shared(&shared[number & (shared.len() - 1)].0, bytes);
         };
-        // No other thread has the number, now or later: none writes here.
+        // No other thread has this number, now or later, so no other thread writes here.
         let now = share.load(Ordering::Relaxed).wrapping_add(bytes);
         if self.is_share(now) {
             share.store(now, Ordering::Relaxed);
@@ -68,7 +69,7 @@ impl ResidentCount {
         }
     }
 
-    /// The same of a count that several threads have.
+    /// As [`change`](Self::change), for a count that several threads share.
     #[inline(never)]
     fn change_shared(&self, share: &AtomicI64, bytes: i64) {
         let now = share.fetch_add(bytes, Ordering::Relaxed).wrapping_add(bytes);
@@ -82,14 +83,14 @@ impl ResidentCount {
         bytes.unsigned_abs() <= self.most
     }
 
-    /// Counts what is about to be free. True if that is past the threshold.
+    /// Counts memory that is about to be free. `true` if the threshold is exceeded.
     #[inline]
     pub(crate) fn add(&self, bytes: u64) -> bool {
         self.change(bytes as i64);
         self.is_over()
     }
 
-    /// Counts what was taken, or given back.
+    /// Uncounts memory that was taken or decommitted.
     #[inline]
     pub(crate) fn sub(&self, bytes: u64) {
         self.change((bytes as i64).wrapping_neg());

@@ -1,4 +1,4 @@
-//! Taking and freeing resident memory, where nothing else is to be done.
+//! The fast paths: taking and freeing resident memory that needs no other work.
 
 use super::Residency;
 use crate::mapping::Pages;
@@ -7,19 +7,20 @@ use freehold_kva::pooled::SlabRef;
 use std::ptr::NonNull;
 
 impl Residency {
-    /// A block of `len` bytes that may hold anything, the fast path: a resident slot of this CPU's slab. `None` is not a
-    /// refusal: call [`Residency::alloc`].
+    /// A block of `len` bytes that may hold anything, the fast path: a resident slot of this CPU's slab. `None` is not
+    /// a refusal: call [`Residency::alloc`].
     #[inline]
     pub(crate) fn alloc_fast(&self, len: usize) -> Option<(Pages, SlabRef)> {
         let (start, slab) = self.take_fast(len)?;
         // SAFETY:
         // - The slot was just taken from its space, which hands out a place once until it is free again.
-        // - It has `len` bytes or more, and is committed, as what is resident was handed out before.
+        // - It has at least `len` bytes.
+        // - It is committed, as resident memory was handed out before.
         Some((unsafe { Pages::new(start, len) }, slab))
     }
 
-    /// Returns a pair that fits two registers; a larger result would be stored to and reloaded from the stack. This and the
-    /// slab's name took a pair of `bench memory` from 2.4 of mimalloc's time to 1.3.
+    /// Returns a pair that fits two registers; a larger result would be stored to and reloaded from the stack. This and
+    /// the slab's name took a pair of `bench memory` from 2.4 of mimalloc's time to 1.3.
     #[inline(never)]
     fn take_fast(&self, len: usize) -> Option<(NonNull<u8>, SlabRef)> {
         let zone = self.zones.blocks();
@@ -28,7 +29,7 @@ impl Residency {
         }
         let (span, slab) = zone.space.alloc_resident(len as u64)?;
         self.resident.sub(span.size_saturating());
-        // SAFETY: the zone is of the mapping, and the slot of the zone, in which blocks are where they are in memory.
+        // SAFETY: the zone belongs to the mapping, and the slot to the zone, whose positions are addresses.
         Some((unsafe { self.zones.mapping.at_address(span.first()) }, slab))
     }
 
@@ -41,16 +42,16 @@ impl Residency {
         }
         let (span, slab) = zone.space.alloc_resident(1)?;
         self.resident.sub(shape.kept as u64);
-        // SAFETY: the zone is of the mapping, and the slot of the zone.
+        // SAFETY: the zone belongs to the mapping, and the slot to the zone.
         let start = unsafe { self.zones.mapping.at(zone.place.offset(span.first()) + shape.data.start) };
         // SAFETY:
         // - The slot was just taken from its space, which hands out a place once until it is free again.
-        // - It is committed and guarded, as what is resident was handed out before.
+        // - It is committed and guarded, as resident memory was handed out before.
         Some((unsafe { Pages::new(start, shape.data.len()) }, span.first(), slab))
     }
 
-    /// Frees what was handed out and counts as `counted_bytes` from now on, unless it cannot stay resident. False then, and it
-    /// is the caller's as before, but counted.
+    /// Frees memory that counts as `counted_bytes` from now on, unless it cannot stay resident. On `false` it still
+    /// belongs to the caller, but is counted.
     #[inline]
     pub(crate) fn free_fast(
         &self,
@@ -66,11 +67,11 @@ impl Residency {
         true
     }
 
-    /// As [`Residency::free_fast`], of a block that is a slot of that slab.
+    /// As [`Residency::free_fast`], for a block in a slot of that slab.
     #[inline(never)]
     pub(crate) fn free_block_fast(&self, address: u64, len: usize, slab: SlabRef) -> bool {
         let zone = self.zones.blocks();
-        // In its zone, blocks are where they are in memory.
+        // In the zone of blocks, positions are addresses.
         self.free_fast(zone, address, Some(slab), zone.space.block_bytes(len as u64))
     }
 }

@@ -1,7 +1,7 @@
-//! Large blocks that were freed and keep their pages, by size.
+//! Lists of freed large blocks that keep their pages, by size class.
 //!
-//! A name in a list is a hint: a purge may have taken the block's pages since, and then there is no such block. A list has at
-//! most as many names as blocks of its size were ever held at one time, since each request takes names until one is good.
+//! A name in a list is a hint: a purge may have taken the block since. A list never has more names than the most blocks
+//! of its size that were held at one time, since each request removes names until one is valid.
 
 use crate::lock::lock;
 use crate::zone::{Held, Zone, Zones};
@@ -22,7 +22,7 @@ impl Large {
         Self { lists: [const { Mutex::new(Vec::new()) }; LARGE_CLASSES] }
     }
 
-    /// A freed block of that size, if one has its pages.
+    /// A freed block of that size that still has its pages.
     pub(super) fn take(&self, zones: &Zones, zone: &Zone, size_bytes: u64, len: usize) -> Option<Held> {
         let list = self.lists.get(zones.sizes.large_class(size_bytes))?;
         loop {

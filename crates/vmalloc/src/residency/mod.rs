@@ -1,14 +1,15 @@
 //! The residency layer: which free memory keeps its pages, how much, and for how long.
 //!
 //! # Contract
-//! - A free block is *resident*, it may have pages and hold anything, or *decommitted*, it has none and is zero.
+//! - A free block is either *resident* (it may have pages and hold anything) or *decommitted* (it has no pages and is
+//!   zero).
 //! - Free resident memory is counted ([`ResidentCount`]) and bounded by the [`RetainPolicy`].
-//! - The order in which blocks are tried: a resident one of this CPU's slab, a decommitted one there, other slabs; what was
-//!   refused is given back and tried again ([reclaim]).
+//! - Blocks are tried in this order: a resident one in this CPU's slab, a decommitted one there, other slabs. If all
+//!   fail, memory is reclaimed and the request tried again ([reclaim]).
 //!
 //! # Invariants
-//! S6: free memory that may have pages stays under the threshold and a batch: what would pass it is purged first, or given
-//! back itself. A call that fails leaves what it was to take resident, so nothing passes for zero that is not (V2).
+//! S6: free memory that may have pages stays under the threshold plus a batch: memory that would exceed it is purged
+//! first, or decommitted itself. A failed call leaves its memory resident, so nothing nonzero is taken for zero (V2).
 
 mod count;
 #[allow(unsafe_code, reason = "what the space hands out becomes pages")]
@@ -44,7 +45,7 @@ pub(crate) struct Residency {
     pub(crate) counts: Counts,
 }
 
-/// What was given back, since it was built.
+/// Counts of decommits since it was built.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) purges: AtomicU64,
@@ -73,7 +74,7 @@ impl Residency {
         self.hand_out(zone, held)
     }
 
-    /// Takes a large block: one that has its pages, else one of the size that is reused, else one of the length.
+    /// Takes a large block: one that has its pages, else one of the size class, else one of the exact length.
     pub(crate) fn alloc_large(&self, zone: &Zone, len: usize) -> Result<Held, AllocError> {
         let size_bytes = self.zones.sizes.large_bytes(len);
         let held = match self.large.take(&self.zones, zone, size_bytes, len) {
@@ -86,7 +87,7 @@ impl Residency {
         self.hand_out(zone, held)
     }
 
-    /// As [`Residency::alloc`], where the request says.
+    /// As [`Residency::alloc`], where the request allows it.
     pub(crate) fn alloc_request(
         &self,
         zone: &Zone,
@@ -100,7 +101,7 @@ impl Residency {
         self.hand_out(zone, held)
     }
 
-    /// Makes what was taken ready for its holder.
+    /// Prepares a taken block for its holder.
     #[inline]
     fn hand_out(&self, zone: &Zone, held: Held) -> Result<Held, AllocError> {
         if held.is_resident {
@@ -112,8 +113,8 @@ impl Residency {
         Ok(held)
     }
 
-    /// Makes a block usable that may have been guarded while it was free, or a part of its slot then. If that is refused, it is
-    /// free again.
+    /// Makes a block usable if it, or a part of its slot, may have been guarded while it was free. If that is refused,
+    /// the block is free again.
     #[cold]
     fn unguard_freed(&self, zone: &Zone, held: &Held) -> Result<(), AllocError> {
         let start = self.zones.mapping.offset_of(&held.pages);
@@ -129,7 +130,7 @@ impl Residency {
         Ok(opened?)
     }
 
-    /// Takes back what was counted, in the debug mode.
+    /// Takes back a counted block in the debug mode.
     #[cold]
     fn take_back_guarded(&self, quarantine: &Quarantine, zone: &Zone, held: Held, counted_bytes: u64) {
         match quarantine.guard(&self.zones.mapping, zone, held) {
@@ -138,14 +139,14 @@ impl Residency {
         }
     }
 
-    /// Takes back what [`Residency::free_fast`] did not, which was counted.
+    /// Takes back a counted block that [`Residency::free_fast`] refused.
     #[cold]
     #[inline(never)]
     pub(crate) fn take_back(&self, zone: &Arc<Zone>, held: Held, counted_bytes: u64) {
         if let Some(quarantine) = &self.quarantine {
             return self.take_back_guarded(quarantine, zone, held, counted_bytes);
         }
-        // A short extent, of an alignment or a window, is not looked for again.
+        // A short extent, from an alignment or a window, is never looked up again, so it is not kept.
         let is_kept = held.slab.is_some() || self.zones.sizes.is_large(held.slot_bytes as usize);
         if !is_kept || !self.make_room(zone, counted_bytes) {
             return self.give_pages_back(zone, held, counted_bytes);
@@ -156,10 +157,11 @@ impl Residency {
         }
     }
 
-    /// Takes back a slot that has to be cleared before it is free. True if those that wait are to be cleared now: there are `most`
-    /// of them, or they are past the threshold.
+    /// Takes back a slot that has to be cleared before it is free. `true` if the waiting slots have to be cleared now:
+    /// there are `most` of them, or they exceed the threshold.
     ///
-    /// Until it is cleared a slot counts with all that its holder may have written, so no more wait than half of the threshold.
+    /// Until it is cleared, a slot counts with all that its holder may have written. So at most half of the threshold
+    /// waits.
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held, most: usize) -> bool {
         let bytes = zone.dropped_slot(&held);
         let is_over = self.resident.add(bytes);
@@ -181,14 +183,14 @@ impl Residency {
         is_over || dropped.len() >= most || dropped.len() as u64 * bytes > self.policy.bytes / 2
     }
 
-    /// Frees a slot that was cleared, which counts with what it keeps from now on.
+    /// Frees a cleared slot, which counts with the bytes that it keeps from now on.
     pub(crate) fn free_cleared(&self, zone: &Zone, held: &Held) {
         self.resident.sub(zone.dropped_slot(held) - zone.counted_slot(held.slot_bytes));
         zone.free_resident(held.position, held.slab);
     }
 }
 
-/// Adds to a count, of which only the sum matters.
+/// Adds to a count of which only the sum matters.
 pub(crate) fn count(counter: &AtomicU64, by: u64) {
     counter.fetch_add(by, Ordering::Relaxed);
 }

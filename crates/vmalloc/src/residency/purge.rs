@@ -1,4 +1,4 @@
-//! Giving memory back to the system: what passes the threshold, what is idle, what can never stay.
+//! Decommits free memory that exceeds the threshold, is idle, or can never stay resident.
 
 use super::{Residency, count};
 use crate::mapping::ENOMEM;
@@ -6,17 +6,18 @@ use crate::zone::{Held, Zone};
 use freehold_sys::SysError;
 use std::sync::Arc;
 
-/// The least that is given back at a time.
+/// The smallest batch.
 const LEAST_BATCH_BYTES: u64 = 256 << 10;
 
 impl Residency {
-    /// Gives free blocks of a zone back that count as `counted_bytes`, in batches. Returns what they counted as.
+    /// Decommits free blocks of a zone that count as `counted_bytes`, in batches. Returns the bytes that they counted
+    /// as.
     fn purge(&self, zone: &Zone, counted_bytes: u64) -> Result<u64, SysError> {
         let open = zone.hold_open();
         if *open { self.purge_open(zone, counted_bytes) } else { Ok(0) }
     }
 
-    /// Gives all free memory of a zone back, and its slabs without a block.
+    /// Decommits all free memory of a zone, and frees its slabs without a block.
     pub(super) fn purge_all(&self, zone: &Zone) -> Result<(), SysError> {
         let _alone = zone.hold_alone();
         let purged = self.purge_open(zone, u64::MAX);
@@ -24,7 +25,7 @@ impl Residency {
         purged.map(drop)
     }
 
-    /// As [`Residency::purge`], for who holds the zone open.
+    /// As [`Residency::purge`], for a caller that holds the zone open.
     pub(crate) fn purge_open(&self, zone: &Zone, counted_bytes: u64) -> Result<u64, SysError> {
         let batch = self.policy.batch_bytes().max(LEAST_BATCH_BYTES);
         let mut purged = 0;
@@ -47,7 +48,7 @@ impl Residency {
         Ok(purged)
     }
 
-    /// Gives back what counts as `counted_bytes`, of all zones: slots that wait to be cleared last.
+    /// Decommits memory that counts as `counted_bytes`, in all zones. Slots that wait to be cleared come last.
     pub(crate) fn release(&self, counted_bytes: u64) -> Result<u64, SysError> {
         let mut released = 0;
         let mut refused = None;
@@ -76,7 +77,7 @@ impl Residency {
         refused.map_or(Ok(released), Err)
     }
 
-    /// Gives back what a huge page brought to the bytes beside a pool's slots, which count as nothing.
+    /// Decommits what a huge page brought into the bytes beside a pool's slots, which count as nothing.
     fn release_edges(&self, zone: &Zone) {
         let open = zone.hold_open();
         if *open && zone.decommit_edges(&self.zones.mapping).is_err() {
@@ -84,7 +85,7 @@ impl Residency {
         }
     }
 
-    /// Purges until the threshold is kept, the zone itself first. False if it is not.
+    /// Purges until the threshold is kept, the zone itself first. `false` if that fails.
     #[cold]
     pub(crate) fn make_room(&self, zone: &Arc<Zone>, counted_bytes: u64) -> bool {
         if counted_bytes > self.policy.bytes {
@@ -95,7 +96,7 @@ impl Residency {
             if !self.resident.is_over() {
                 break;
             }
-            // What is refused is counted, and tried elsewhere.
+            // A refused purge is counted, and another zone is tried.
             let _ = self.purge(&zone, batch);
             if self.resident.is_over() {
                 let _ = self.release_dropped(&zone);
@@ -104,14 +105,15 @@ impl Residency {
         !self.resident.is_over()
     }
 
-    /// Takes back what was counted as resident and has to give its pages back.
+    /// Takes back a block that was counted as resident, and decommits it.
     #[cold]
     pub(crate) fn give_pages_back(&self, zone: &Zone, held: Held, counted_bytes: u64) {
-        // What is refused is counted, and resident.
+        // If that is refused, the block is counted, and resident.
         let _ = self.try_give_pages_back(zone, held, counted_bytes);
     }
 
-    /// As [`Residency::give_pages_back`]. If that is refused, the block is free and resident; a slot that has to be zero is cleared.
+    /// As [`Residency::give_pages_back`]. If the decommit is refused, the block is free and resident; a slot that has
+    /// to be zero is cleared.
     fn try_give_pages_back(&self, zone: &Zone, held: Held, counted_bytes: u64) -> Result<(), SysError> {
         let (position, slab) = (held.position, held.slab);
         let mut pages = zone.all_pages(&self.zones.mapping, &held);
@@ -135,13 +137,13 @@ impl Residency {
         done
     }
 
-    /// Gives back slots that were dropped and wait to be cleared. Returns what they counted as.
+    /// Decommits dropped slots that wait to be cleared. Returns the bytes that they counted as.
     pub(crate) fn release_dropped(&self, zone: &Zone) -> Result<u64, SysError> {
         let _open = zone.hold_open();
         self.release_dropped_open(zone)
     }
 
-    /// As [`Residency::release_dropped`], for who holds the zone open.
+    /// As [`Residency::release_dropped`], for a caller that holds the zone open.
     pub(crate) fn release_dropped_open(&self, zone: &Zone) -> Result<u64, SysError> {
         let dropped = std::mem::take(&mut *zone.dropped());
         let (mut released, mut refused) = (0, None);

@@ -1,6 +1,6 @@
-//! The debug mode: what was freed is guarded, and not handed out again before so many bytes were freed after it.
+//! The debug mode: freed memory is guarded, and not handed out again before a number of further bytes were freed.
 //!
-//! Each zone has its blocks in the order of their frees, so a zone that is short of addresses ends the wait of its own alone.
+//! Each zone has its blocks in the order of their frees, so a zone short of addresses shortens only its own quarantine.
 
 use crate::mapping::Mapping;
 use crate::zone::{Held, Quarantined, Zone};
@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Quarantine {
-    /// Bytes that are freed before a block comes back.
+    /// Bytes that must be freed after a block before it is reused.
     most_bytes: u64,
-    /// Bytes that were freed so far.
+    /// Bytes freed so far.
     freed_bytes: AtomicU64,
     /// Frees that could not be guarded.
     unguarded: AtomicU64,
@@ -22,13 +22,14 @@ impl Quarantine {
         Self { most_bytes, freed_bytes: AtomicU64::new(0), unguarded: AtomicU64::new(0) }
     }
 
-    /// Adds a block of that many bytes of addresses and freed bytes, and frees those of its zone that have waited long enough.
+    /// Adds a block that takes `bytes` of addresses and had `freed_bytes` in use. Frees the blocks of its zone that
+    /// have waited long enough.
     fn add(&self, zone: &Zone, position: u64, bytes: u64, freed_bytes: u64) {
         // Relaxed: a count.
         let freed_at = self.freed_bytes.fetch_add(freed_bytes, Ordering::Relaxed) + freed_bytes;
         let mut waiting = zone.quarantined();
         if waiting.try_reserve(1).is_err() {
-            // It does not wait. It faults until it is handed out again, as all do.
+            // This block does not wait. It still faults until it is handed out again.
             drop(waiting);
             return zone.free_decommitted(position);
         }
@@ -41,14 +42,14 @@ impl Quarantine {
         }
     }
 
-    /// Guards a freed block until it is handed out again. It comes back if that was refused.
+    /// Guards a freed block until it is handed out again. Returns it if that was refused.
     #[cold]
     pub(super) fn guard(&self, mapping: &Mapping, zone: &Zone, held: Held) -> Result<(), Held> {
         let freed_bytes = held.pages.len() as u64;
-        // What is beyond the block's end may be of an earlier one.
+        // The pages after the block's end may be left from an earlier block.
         let mut held = Held { pages: zone.all_pages(mapping, &held), ..held };
         if mapping.guard(&mut held.pages).is_err() {
-            // Too many mappings, where a guard is one: this block is not caught.
+            // Too many mappings, if a guard is one: use of this block is not caught.
             self.unguarded.fetch_add(1, Ordering::Relaxed);
             return Err(held);
         }

@@ -1,10 +1,11 @@
-//! What is done before a request is refused: everything that waits is given back, and the request is tried again.
+//! The steps before a request is refused: everything that waits is freed or decommitted, and the request is tried
+//! again.
 //!
-//! The order, until one of them serves the request:
-//! 1. Memory was refused: a block that needs no call, whoever's slab it is of.
-//! 2. Slots that were dropped; what dropped pools and vectors left.
-//! 3. All free memory of the zone is given back, and slabs without a block go back to its space.
-//! 4. Blocks of this zone in the quarantine, the oldest first, twice as many each time.
+//! The order, until one step serves the request:
+//! 1. If memory was refused: a block that needs no call, from any slab.
+//! 2. Slots that were dropped; memory that dropped pools and vectors left.
+//! 3. All free memory of the zone is decommitted, and slabs without a block return to its space.
+//! 4. Blocks of this zone in the quarantine, oldest first, twice as many each time.
 
 use super::Residency;
 use crate::error::AllocError;
@@ -13,7 +14,7 @@ use freehold_kva::{AllocError as NoAddresses, Request};
 use std::ops::Range;
 
 impl Residency {
-    /// What was refused, once more after all that waits was given back.
+    /// Retries a refused request after everything that waits was freed or decommitted.
     #[cold]
     #[inline(never)]
     pub(super) fn alloc_after_reclaim(
@@ -30,11 +31,11 @@ impl Residency {
             return Ok(held);
         }
         self.zones.retry_pending();
-        // What others clear or give back is free when they are done.
+        // Wait for blocks that other threads are clearing or decommitting: they are free afterwards.
         let _alone = zone.hold_alone();
         let mut oldest = 1;
         loop {
-            // What is refused is cleared, and free all the same.
+            // If a decommit is refused, the slots are cleared instead, and free all the same.
             let _ = self.release_dropped_open(zone);
             if let Ok(held) = zone.alloc_request(&self.zones.mapping, request, len) {
                 return Ok(held);
@@ -59,14 +60,15 @@ impl Residency {
         }
     }
 
-    /// Where a call was refused, a block that needs none, if any place will do.
+    /// If a call was refused: a block that needs none, if the request allows any place.
     fn alloc_ready(&self, zone: &Zone, request: &Request, len: usize, error: &AllocError) -> Option<Held> {
         let is_anywhere = *request == Request::new(request.size_bytes);
         let may_help = matches!(error, AllocError::System(_)) && is_anywhere;
         may_help.then(|| zone.alloc_ready(&self.zones.mapping, request.size_bytes, len))?
     }
 
-    /// Takes addresses for a pool or a vector. Before they are refused, what dropped ones left and free blocks have go back.
+    /// Takes addresses for a pool or a vector. Before it fails, it frees what dropped ones left and decommits free
+    /// blocks.
     pub(crate) fn lend(&self, request: &Request, by: Use) -> Result<Range<usize>, AllocError> {
         match self.zones.lend(request, by).map_err(AllocError::from) {
             Err(error) if is_scarce(&error) => self.zones.retry_pending(),
@@ -88,7 +90,7 @@ impl Residency {
     }
 }
 
-/// Whether addresses have run out.
+/// Whether the error is a lack of addresses.
 pub(crate) fn is_scarce(error: &AllocError) -> bool {
     use NoAddresses::{NoSpace, Occupied};
     matches!(error, AllocError::Addresses(NoSpace { .. } | Occupied { .. }))

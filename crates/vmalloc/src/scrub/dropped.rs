@@ -1,4 +1,4 @@
-//! Clearing dropped slots, many at a time if they lie near each other: one call tells which of their pages have memory.
+//! Clears dropped slots in batches, if they are close to each other: one call finds which of their pages have memory.
 //!
 //! ```text
 //!   dropped   slot 3   slot 4   slot 5         slot 9        sorted; neighbours are looked up by one call
@@ -6,7 +6,7 @@
 //!                                                            resident; others are given back
 //! ```
 //!
-//! Where the system does not tell, all pages are given back; where it refuses that as well, all are written.
+//! If the system cannot tell, all pages are decommitted. If it refuses that as well, all are written.
 
 use super::Scrub;
 use crate::residency::count;
@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 /// Dropped slots that are cleared together.
 pub(crate) const BATCH: usize = 64;
-/// Neighbours are looked up by one call if there is no more between what was used of them. To walk a page that is a guard, or
-/// that nobody touched, costs a few nanoseconds; a call, a microsecond.
+/// Neighbours are scanned by one call if at most this much lies between their used parts. Walking over a guard page or
+/// an untouched page costs a few nanoseconds; a call, a microsecond.
 const MOST_BETWEEN: usize = 256 << 10;
 
 impl Scrub {
-    /// Takes a slot back that has to be cleared. It waits until there is a batch, if one call can look neighbours up. Slots that lie
-    /// too far apart for that are cleared while they are in the cache.
+    /// Takes back a slot that has to be cleared. If one call can scan neighbours, the slot waits for a batch. Slots too
+    /// far apart for that are cleared at once, while they are in the cache.
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held) {
         let is_near = zone.shape.as_ref().is_none_or(|shape| is_near_next(shape, &held));
         let most = if is_near { BATCH } else { 1 };
@@ -32,11 +32,11 @@ impl Scrub {
         }
     }
 
-    /// Clears the slots that wait, and frees them. While they are in hand, who finds no free slot waits for them.
+    /// Clears the waiting slots, and frees them. A thread that finds no free slot waits meanwhile.
     #[cold]
     fn clear_dropped(&self, zone: &Arc<Zone>) {
         self.clear_waiting(zone);
-        // What they keep may still pass the threshold.
+        // The pages that they keep may still exceed the threshold.
         self.residency.make_room(zone, 0);
     }
 
@@ -44,7 +44,7 @@ impl Scrub {
         let _open = zone.hold_open();
         let mut batch = std::mem::take(&mut *zone.dropped());
         if batch.is_empty() {
-            // Another thread was quicker.
+            // Another thread has taken the batch.
             return;
         }
         let shape = zone.shape.as_ref().expect("V3: only slots are dropped");
@@ -73,14 +73,14 @@ impl Scrub {
         for held in batch.drain(..) {
             self.residency.free_cleared(zone, &held);
         }
-        // The next batch needs no memory.
+        // Reuse the list, so the next batch needs no memory.
         let mut waiting = zone.dropped();
         if waiting.capacity() == 0 {
             *waiting = batch;
         }
     }
 
-    /// Clears what has pages of neighbours, which are sorted.
+    /// Clears the resident pages of sorted neighbours.
     fn clear_resident_of(
         &self,
         scan: &mut PageScan,
@@ -117,7 +117,7 @@ impl Scrub {
         done
     }
 
-    /// Clears a slot of which it is not known what has pages.
+    /// Clears a slot whose resident pages are unknown.
     fn clear_all_of(&self, held: &mut Held, shape: &Shape) {
         let used = 0..held.used_bytes;
         let stays = if shape.zeroed { used.end..used.end } else { shape.stays(&used) };
@@ -125,7 +125,7 @@ impl Scrub {
         self.clear_and_give_back(held, stays.end..used.end, shape.zeroed);
     }
 
-    /// Gives pages back. Where that is refused, writes zeros if they shall be zero.
+    /// Decommits pages. If that is refused, writes zeros if they have to be zero.
     fn clear_and_give_back(&self, held: &mut Held, part: Range<usize>, zeroed: bool) {
         if !part.is_empty() && self.mapping().decommit(&mut held.pages, part.clone()).is_err() {
             self.mapping().count_refused();
@@ -136,16 +136,16 @@ impl Scrub {
     }
 }
 
-/// Runs of a slot whose pages are given back by one call.
+/// Runs of a slot whose pages are decommitted by one call.
 #[derive(Default)]
 struct Surplus {
-    /// Of the slot, among those that are cleared together.
+    /// Index of the slot among those that are cleared together.
     number: usize,
     part: Range<usize>,
 }
 
 impl Surplus {
-    /// Takes another run if it follows within [`MOST_BETWEEN`].
+    /// Adds another run if it follows within [`MOST_BETWEEN`].
     fn has_added(&mut self, number: usize, run: &Range<usize>) -> bool {
         let follows =
             self.number == number && !self.part.is_empty() && run.start - self.part.end <= MOST_BETWEEN;
@@ -156,12 +156,13 @@ impl Surplus {
     }
 }
 
-/// Whether one call looks a slot and the next up.
+/// Whether one call can scan a slot and the next.
 fn is_near_next(shape: &Shape, held: &Held) -> bool {
     shape.stride as usize - held.used_bytes <= MOST_BETWEEN
 }
 
-/// The parts of a run that lie in slots: their numbers, and bytes from their start. The first slot starts at `first`.
+/// The parts of a run that lie in slots: slot number, and bytes from the slot's start. The first slot starts at
+/// `first`.
 fn clip(run: Range<usize>, first: usize, shape: &Shape, mut found: impl FnMut(usize, Range<usize>)) {
     let stride = shape.stride as usize;
     let mut at = run.start;

@@ -1,9 +1,11 @@
-//! The scrub layer: what was asked to be zero is zero.
+//! The scrub layer: guarantees zeros where they were requested.
 //!
 //! # Contract
-//! - A decommitted block is zero already (V2). A resident one is cleared when it is handed out, if it shall be zero.
-//! - In a pool that zeroes, slots are cleared after they were dropped, many at a time ([dropped]), and free ones are zero (V3).
-//! - Only pages that have memory are written, where the system tells which.
+//! - A decommitted block is zero already (V2). A resident one is cleared when it is handed out, if zeros were
+//!   requested.
+//! - In a pool that zeroes, slots are cleared after they were dropped, in batches ([dropped]). Free slots are zero
+//!   (V3).
+//! - Only pages that have memory are written, if the system tells which.
 
 mod dropped;
 
@@ -19,15 +21,15 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-/// From here on, the pages that have memory are looked up before a block is cleared.
+/// Minimum length of a block whose resident pages are looked up before it is cleared.
 const SCAN_FROM_BYTES: usize = 256 << 10;
 
-/// What memory holds when it is handed out.
+/// The content of memory when it is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zero {
     /// Zeros.
     Yes,
-    /// Anything that was in this memory before, for who overwrites it.
+    /// Anything that was in this memory before, for callers that overwrite it.
     No,
 }
 
@@ -35,7 +37,7 @@ pub enum Zero {
 #[derive(Debug)]
 pub(crate) struct Scrub {
     pub(crate) residency: Residency,
-    /// Lent to one purge or clearing at a time; others open their own.
+    /// Borrowed by one purge or clearing at a time; others open their own.
     scan: Mutex<Option<PageScan>>,
     /// Times that the system was asked which pages have memory.
     pub(crate) scans: AtomicU64,
@@ -74,7 +76,7 @@ impl Scrub {
         Ok(self.cleared(held, zero))
     }
 
-    /// As [`Scrub::alloc`], where the request says.
+    /// As [`Scrub::alloc`], where the request allows it.
     pub(crate) fn alloc_request(&self, request: &Request, zero: Zero) -> Result<Held, AllocError> {
         let len = usize::try_from(request.size_bytes).ok().and_then(|len| self.zones().sizes.pages(len));
         let len = len.ok_or(kva::AllocError::SizeOverflow)?;
@@ -84,7 +86,7 @@ impl Scrub {
         Ok(self.cleared(held, zero))
     }
 
-    /// Clears a block that was asked to be zero and may hold anything.
+    /// Clears a block that has to be zero and may hold anything.
     fn cleared(&self, mut held: Held, zero: Zero) -> Held {
         if held.is_resident && zero == Zero::Yes {
             let len = held.pages.len();
@@ -95,7 +97,7 @@ impl Scrub {
         held
     }
 
-    /// Clears the pages that have memory. False if the system does not tell which.
+    /// Clears the pages that have memory. `false` if the system does not tell which.
     #[cold]
     fn clear_resident(&self, held: &mut Held) -> bool {
         let Ok(mut scan) = self.borrow_scan() else { return false };
@@ -107,7 +109,7 @@ impl Scrub {
         done.is_ok()
     }
 
-    /// The page map, from where it is kept, or opened.
+    /// The kept page map, or a new one if that is borrowed.
     pub(crate) fn borrow_scan(&self) -> Result<PageScan, SysError> {
         match lock(&self.scan).take() {
             Some(scan) => Ok(scan),
@@ -119,7 +121,7 @@ impl Scrub {
         lock(&self.scan).replace(scan);
     }
 
-    /// Asks the system which pages of a range have memory. Calls `found` with each run.
+    /// Finds the pages of a range that have memory. Calls `found` with each run.
     pub(crate) fn resident(
         &self,
         scan: &mut PageScan,

@@ -1,13 +1,13 @@
-//! Slots of which only a part can be used: what lies behind it faults.
+//! Slots of which only the first part is accessible: the rest faults.
 //!
 //! ```text
 //!   stride  | accessible ........ | marked .......... | without access ....... | guard | . |
 //!           0                     accessible          usable
 //! ```
 //!
-//! A dropped slot stays as it is: its next holder changes only what differs. So where all holders use as much, there is no call.
-//! A slot that grew past what the pool hands out, and past what it keeps, is narrowed as it is dropped: the call that makes pages
-//! fault gives them back, too.
+//! A dropped slot stays as it is: its next holder changes only what differs. So if all holders use the same length,
+//! there is no call. A slot that grew beyond both the length that the pool hands out and the bytes that it keeps is
+//! narrowed when it is dropped: the call that makes pages fault also decommits them.
 
 use super::{Slot, Slots};
 use crate::error::AllocError;
@@ -19,43 +19,44 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What of each slot of a pool is accessible: all, until a holder first asks for less. The holder of a slot changes its part, so all of
-/// it is Relaxed.
+/// The accessible part of each slot of a pool: all of it, until a holder first asks for less. Only the holder of a slot
+/// changes its part, so all accesses are Relaxed.
 #[derive(Debug)]
 pub(super) struct Accessible {
     slots: OnceLock<Box<[Opened]>>,
-    /// What [`Slots::get`] hands out, in bytes.
+    /// Accessible bytes of a slot from [`Slots::get`].
     pub(super) at_first: usize,
 }
 
-/// What of a slot is accessible.
+/// The accessible part of a slot.
 #[derive(Debug)]
 struct Opened {
-    /// Bytes that are.
+    /// Accessible bytes.
     bytes: AtomicUsize,
-    /// Bytes that are, but for marks in the page table.
+    /// Bytes that are accessible except for guard marks in the page table.
     usable: AtomicUsize,
 }
 
 impl Accessible {
-    /// Of a new pool.
+    /// The parts in a new pool.
     pub(super) fn new(at_first: usize) -> Self {
         Self { slots: OnceLock::new(), at_first }
     }
 
-    /// Whether each slot is as any other: all of it is accessible, and handed out.
+    /// Whether all slots are the same: wholly accessible, and handed out so.
     #[inline]
     pub(super) fn is_all(&self) -> bool {
-        // Who holds a slot that another thread changed sees the table, too.
+        // A thread that gets a slot changed by another thread sees the table, too.
         self.at_first == usize::MAX && self.slots.get().is_none()
     }
 
-    /// What of a slot is accessible, if that may be less than all.
+    /// The accessible part of a slot. `None` if all slots are wholly accessible.
     fn opened(&self, number: u64) -> Option<&Opened> {
         self.slots.get().map(|slots| &slots[number as usize])
     }
 
-    /// The same, of a pool of so many slots. All of each is accessible if nobody has asked for less.
+    /// As [`opened`](Self::opened), in a pool of `count` slots. Makes the table, with all of each slot accessible, if
+    /// there is none.
     fn opened_or_all(&self, number: u64, count: u64, slot_bytes: usize) -> Result<&Opened, OutOfMemory> {
         if self.slots.get().is_none() {
             let mut slots = Vec::new();
@@ -65,7 +66,7 @@ impl Accessible {
                 usable: AtomicUsize::new(slot_bytes),
             });
             let _section = hold(|| ());
-            // Another thread's is as good.
+            // If another thread has set the table first, that one is used.
             let _ = self.slots.set(slots.into_boxed_slice());
         }
         Ok(self.opened(number).expect("V4: it was just made"))
@@ -73,13 +74,13 @@ impl Accessible {
 }
 
 impl Opened {
-    /// Makes a slot that starts at an offset accessible up to `to` bytes instead of `from`. If a part of that is refused, all of it is
-    /// undone.
+    /// Makes a slot that starts at an offset accessible up to `to` bytes instead of `from`. If a part of that is
+    /// refused, the whole change is undone.
     fn change(&self, mapping: &Mapping, start: usize, from: usize, to: usize) -> Result<(), Changed> {
         let done = self.try_change(mapping, start, from, to);
         let Err(error) = done else { return Ok(()) };
         mapping.count_refused();
-        // Which part was done is not known.
+        // It is unknown which part of the change was made.
         self.usable.fetch_min(from.min(to), Ordering::Relaxed);
         match self.try_change(mapping, start, to, from) {
             Ok(()) => Err(Changed::Nothing(error)),
@@ -90,7 +91,9 @@ impl Opened {
     fn try_change(&self, mapping: &Mapping, start: usize, from: usize, to: usize) -> Result<(), SysError> {
         let usable = self.usable.load(Ordering::Relaxed);
         if to < from {
-            // SAFETY: the part is the slot's, committed (V5), and its holder gives it up.
+            // SAFETY:
+            // - The part belongs to the slot, and is committed (V5).
+            // - Its holder gives it up.
             let guard = mapping.guard(&mut unsafe { mapping.pages(start + to..start + from) })?;
             if guard == Guard::Protected {
                 self.usable.store(usable.min(to), Ordering::Relaxed);
@@ -110,27 +113,27 @@ impl Opened {
     }
 }
 
-/// What a change that was refused has left.
+/// The state after a refused change.
 enum Changed {
     Nothing(SysError),
-    /// It is not known what is accessible.
+    /// It is unknown which bytes are accessible.
     Lost(SysError),
 }
 
 impl Slot<'_> {
-    /// Makes the first `bytes` of the slot accessible, rounded up to whole pages, and those behind fault: what they held is gone.
-    /// What becomes accessible again is zero. The slot's bytes are those that are accessible.
+    /// Makes the first `bytes` of the slot accessible, rounded up to whole pages, and the rest fault. The content of
+    /// the rest is lost: bytes that become accessible again are zero. The slot's length is its accessible bytes.
     ///
-    /// Who changes the protection of a slot's pages by other means, as `mprotect`, makes those that are accessible readable and writable
-    /// again before the slot is dropped.
+    /// A holder that changes the protection of a slot's pages by other means, such as `mprotect`, must make the
+    /// accessible ones readable and writable again before it drops the slot.
     ///
     /// # Errors
-    /// The system refused, and what was accessible is; if it refuses to undo what it did of the change, nothing is from then on, and the
-    /// slot is not handed out again until its pool is dropped.
+    /// The system refused, and the same bytes are accessible as before. If it also refuses to undo a part of the
+    /// change, nothing is accessible any more, and the slot is not handed out again until its pool is dropped.
     ///
     /// # Cost
-    /// A system call, unless nothing changes; the first call for a pool, 16 bytes for each of its slots. More than were ever accessible
-    /// in this slot, or where guards are mappings, some more.
+    /// A system call, unless nothing changes. The first call for a pool takes 16 bytes for each of its slots. More
+    /// calls if the slot never had as many accessible bytes, or if guards are mappings.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub fn set_accessible(&mut self, bytes: usize) -> Result<(), SysError> {
         let (pool, now) = (self.pool, self.pages.len());
@@ -158,24 +161,26 @@ impl Slot<'_> {
         done
     }
 
-    /// Narrows a slot that is dropped to what the pool hands out, if pages behind that would be given back anyway.
+    /// Narrows a dropped slot to the length that the pool hands out, if the pages after it would be decommitted anyway.
     #[inline]
     pub(super) fn narrow_dropped(&mut self) {
         let at_first = self.pool.accessible.at_first;
         let used = self.used_bytes.min(self.pages.len());
         let frees_all = self.pool.shared.residency.quarantine.is_some();
         if at_first < used && self.pool.shape().kept <= at_first && !frees_all {
-            // Refused, the slot is as wide as before, and its pages are given back like those of any other.
+            // If that is refused, the slot is as wide as before, and its pages are decommitted like those of any other.
             let _ = self.set_accessible(at_first);
         }
     }
 
     fn set_len(&mut self, len: usize) {
-        // SAFETY: the whole slot is its holder's, and committed (V5); so much of it is accessible.
+        // SAFETY:
+        // - The whole slot belongs to its holder, and is committed (V5).
+        // - This much of it is accessible.
         self.pages = unsafe { Pages::new(self.pages.start(), len) };
     }
 
-    /// Whether it is not known what is accessible: nobody gets the slot again.
+    /// Whether the accessible bytes are unknown: the slot is never handed out again.
     pub(super) fn is_lost(&self) -> bool {
         let opened = self.pool.accessible.opened(self.position);
         opened.is_some_and(|opened| opened.bytes.load(Ordering::Relaxed) == LOST)
@@ -188,24 +193,24 @@ impl Slot<'_> {
     }
 }
 
-/// The bytes that are accessible of a slot of which that is not known.
+/// Marks a slot whose accessible bytes are unknown.
 const LOST: usize = usize::MAX;
 
 impl Slots<'_> {
     /// As [`Slots::get`], with the first `bytes` of the slot accessible: see [`Slot::set_accessible`].
     ///
     /// # Errors
-    /// As both.
+    /// As for [`Slots::get`] and [`Slot::set_accessible`].
     ///
     /// # Cost
-    /// As [`Slots::get`], and a system call if the slot's last holder ended with more or less.
+    /// As [`Slots::get`], and a system call if the slot's last holder ended with another length.
     pub fn get_accessible(&self, bytes: usize) -> Result<Slot<'_>, AllocError> {
         self.narrowed(self.get_any()?, bytes)
     }
 
-    /// Makes so much of a slot accessible that was just taken.
+    /// Makes `bytes` of a slot accessible that was just taken.
     pub(super) fn narrowed<'s>(&'s self, mut slot: Slot<'s>, bytes: usize) -> Result<Slot<'s>, AllocError> {
-        // The debug mode guards all of a free slot, and opens all of it.
+        // The debug mode guards the whole of a free slot, and opens all of it.
         if self.shared.residency.quarantine.is_none()
             && let Some(opened) = self.accessible.opened(slot.position)
         {

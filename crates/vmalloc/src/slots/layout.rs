@@ -1,4 +1,4 @@
-//! What the slots of a pool are like: sizes, guard, how many, and where they lie within their stride.
+//! The layout of a pool's slots: sizes, guard, number, and their place within the stride.
 
 use crate::builder::Advice;
 use crate::error::PoolError;
@@ -7,13 +7,13 @@ use crate::scrub::Zero;
 use crate::zone::Shape;
 use freehold_sys::page_bytes;
 
-/// Slots of a slab, so that a pool has a multiple of it.
+/// Slots per slab; a pool has a multiple of it.
 pub(super) const SLAB_SLOTS: u64 = 32;
-/// What a page table reaches, and how far behind a multiple of it slots start.
+/// Bytes that a page table covers, and the distance of slots from a multiple of it.
 pub(super) const TABLE_BYTES: usize = 2 << 20;
 pub(super) const OFF_TABLE_BYTES: usize = 64 << 10;
 
-/// What the slots of a pool are like. Sizes are rounded up to whole pages.
+/// The layout of a pool's slots. Sizes are rounded up to whole pages.
 ///
 /// Cost: constant unless a method says otherwise.
 #[derive(Clone, Debug)]
@@ -40,14 +40,14 @@ struct Guarding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Behind,
-    /// As stacks have it.
+    /// The side of stacks.
     Below,
     Both,
 }
 
 impl SlotLayout {
-    /// Slots of that size, zero when handed out, with a guard of one page behind each; as many as fit into an eighth of the
-    /// reservation. Cost: constant.
+    /// Slots of `size_bytes`, zero when handed out, with a guard of one page after each. As many as fit into an eighth
+    /// of the reservation. Cost: constant.
     pub fn new(size_bytes: usize) -> Self {
         Self {
             size_bytes,
@@ -62,41 +62,43 @@ impl SlotLayout {
         }
     }
 
-    /// Bytes behind each slot that fault; 0 for none.
+    /// Bytes after each slot that fault; 0 for none.
     pub fn guard(self, guard_bytes: usize) -> Self {
         Self { guard: Guarding { bytes: guard_bytes, ..self.guard }, ..self }
     }
 
-    /// As [`SlotLayout::guard`], and as many bytes before each slot, which the one before it shares as its own. Cost: constant; where
-    /// the slot is handed out first, a system call more.
+    /// As [`SlotLayout::guard`], with as many bytes before each slot. Neighbouring slots share the guard between them.
+    /// Cost: constant; one more system call where a slot is first handed out.
     pub fn guard_both_sides(self, guard_bytes: usize) -> Self {
         Self { guard: Guarding { bytes: guard_bytes, side: Side::Both }, ..self }
     }
 
-    /// How many of the first bytes of a free slot may keep their pages, all if this is not called; a free slot counts with as many.
-    /// What was touched beyond goes back to the system, many slots at a time after they were dropped.
+    /// The number of first bytes of a free slot that may stay resident; a free slot counts with these. The default is
+    /// all. Touched pages beyond are decommitted after the drop, many slots at a time.
     pub fn keep_resident(self, keep_resident_bytes: usize) -> Self {
         Self { keep_resident_bytes, ..self }
     }
 
-    /// How many of the first bytes of a slot are accessible when it is handed out, all if this is not called; what lies behind
-    /// faults. See [`Slot::set_accessible`](crate::Slot::set_accessible). Cost: constant; with it, a system call when a slot is
-    /// handed out whose last holder ended with more or less. If no more may keep its pages, a slot with more is narrowed when
-    /// it is dropped, by the call that gives the pages back.
+    /// The number of first bytes of a slot that are accessible when it is handed out; the rest faults. The default is
+    /// all. See [`Slot::set_accessible`](crate::Slot::set_accessible).
+    ///
+    /// Cost: constant; with it, a system call when a slot is handed out whose last holder ended with another length. If
+    /// no more bytes may stay resident, a slot with a longer accessible part is narrowed when it is dropped, by the
+    /// call that decommits the pages.
     pub fn accessible(self, accessible_bytes: usize) -> Self {
         Self { accessible_bytes, ..self }
     }
 
-    /// What the address of each slot is a multiple of, a page if this is not called: a power of two up to the size of a slot. The
-    /// distance of slots grows to a multiple of it, which for slots of its size and no guard it is.
+    /// The alignment of each slot's address: a power of two up to the size of a slot. The default is a page. The stride
+    /// grows to a multiple of it. For slots of that size without a guard, the stride is exactly the size.
     ///
-    /// Without it the distance of slots is their size and their guard, each rounded up to whole pages, and slots are aligned to the
-    /// largest power of two that divides it, up to 64 KiB. Cost: constant.
+    /// By default, the stride is the size plus the guard, each rounded up to whole pages. Slots are then aligned to the
+    /// largest power of two that divides the stride, up to 64 KiB. Cost: constant.
     pub fn align(self, align_bytes: usize) -> Self {
         Self { align_bytes, ..self }
     }
 
-    /// How many slots there are, rounded up to a multiple of 32.
+    /// The number of slots, rounded up to a multiple of 32.
     pub fn count(self, count: u64) -> Self {
         Self { count: Some(count), ..self }
     }
@@ -106,8 +108,8 @@ impl SlotLayout {
         Self { zero, ..self }
     }
 
-    /// The name of the mapping in `/proc/self/smaps`, where the kernel has such names. A name of more than 79 bytes, or with
-    /// one of ``[]\$` `` or what is not printed, is not shown there.
+    /// The name of the mapping in `/proc/self/smaps`, if the kernel has such names. A name of more than 79 bytes, or
+    /// with one of ``[]\$` `` or an unprintable character, is not shown there.
     pub fn name(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
     }
@@ -122,7 +124,7 @@ impl SlotLayout {
         Self { advice: Advice { node: Some(node), ..self.advice }, ..self }
     }
 
-    /// What the first slot starts at a multiple of, and how far behind.
+    /// The alignment of the first slot, and its distance from a multiple of that.
     pub(super) fn start(&self, shape: &Shape) -> (usize, usize) {
         let align = self.align_bytes.max(TABLE_BYTES);
         let before = if shape.both_sides { shape.guard.len() } else { 0 };
@@ -137,14 +139,14 @@ impl SlotLayout {
         &self.name
     }
 
-    /// Stacks: the guard is below, slots keep their highest bytes, and hold what their last user left.
+    /// Stacks: the guard is below, slots keep their highest bytes, and are handed out with what their last user left.
     pub(crate) fn stacks(usable_bytes: usize) -> Self {
         let guard = Guarding { bytes: page_bytes(), side: Side::Below };
         let layout = Self { guard, ..Self::new(usable_bytes) };
         layout.zero(Zero::No).name("freehold stacks")
     }
 
-    /// Where data and guard are.
+    /// The places of data and guard.
     pub(super) fn shape(&self) -> Result<Shape, PoolError> {
         let too_large = PoolError::TooLarge { slot_bytes: None };
         if self.size_bytes == 0 || self.count == Some(0) {
@@ -164,7 +166,7 @@ impl SlotLayout {
         let both_sides = guard > 0 && self.guard.side == Side::Both;
         let (data, guard) = match self.guard.side {
             Side::Below => (stride - data..stride, stride - data - guard..stride - data),
-            // Before a slot nothing is but the guard of the one before it.
+            // Only the guard of the slot before lies before a slot.
             Side::Both if both_sides => (0..data, data..stride),
             Side::Behind | Side::Both => (0..data, data..data + guard),
         };

@@ -1,4 +1,4 @@
-//! Pools of slots of one size: each slot guarded, zero when it is handed out, resident if it can be.
+//! Pools of slots of one size: each slot is guarded, zero when it is handed out, and resident if it can be.
 //!
 //! ```text
 //!   stride  | data ...................... | guard | . |      Slots: what runs past the end faults
@@ -6,12 +6,12 @@
 //!   | guard | data ...................... | ..... guard |      guards on both sides
 //! ```
 //!
-//! Slots start 64 KiB behind a multiple of 2 MiB. So the guard of a slot and the end of the one before it share a page
-//! table, where slots are as long as a page table reaches.
+//! Slots start 64 KiB after a multiple of 2 MiB. So if slots are as long as a page table covers, the guard of a slot
+//! and the end of the slot before share a page table.
 //!
 //! # Invariants
-//! V3: in a pool that zeroes, free slots are zero; those that were dropped are held until they are cleared. V4: a slot's guard
-//! is installed once, before the slot is first handed out, and stays while the pool does.
+//! - V3: in a pool that zeroes, free slots are zero. Dropped slots are held until they are cleared.
+//! - V4: a slot's guard is installed once, before the slot is first handed out, and stays while the pool does.
 
 #[allow(unsafe_code, reason = "the pages of a slot become more and fewer")]
 mod accessible;
@@ -36,12 +36,12 @@ pub use layout::SlotLayout;
 use layout::{SLAB_SLOTS, TABLE_BYTES};
 
 impl VirtualMemory {
-    /// Makes a pool of slots, with a mapping of its own. It lives as long as this, and gives its memory and addresses back when
-    /// dropped.
+    /// Makes a pool of slots, with a mapping of its own, which borrows this memory. Dropping the pool frees its memory
+    /// and addresses.
     ///
     /// # Errors
-    /// [`PoolError::Empty`], [`PoolError::TooLarge`], [`PoolError::Alignment`]; [`PoolError::Addresses`] if the reservation has no room for the pool;
-    /// [`PoolError::OutOfMemory`].
+    /// [`PoolError::Empty`], [`PoolError::TooLarge`], [`PoolError::Alignment`]; [`PoolError::Addresses`] if the
+    /// reservation has no free addresses for the pool; [`PoolError::OutOfMemory`].
     ///
     /// # Cost
     /// A lock and O(log n) for the addresses, a system call for the name, and a bit for each slot.
@@ -55,7 +55,7 @@ impl VirtualMemory {
         let len = len.filter(|&len| len > 0 && len <= shared.mapping().len() as u64);
         let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
         let (align_bytes, behind) = layout.start(&shape);
-        // Whole page tables: a huge page of the pool is nobody else's.
+        // Whole page tables: a huge page of the pool belongs to nobody else.
         let lent_bytes = (len + behind).next_multiple_of(TABLE_BYTES) as u64;
         let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
         let lent = shared.residency.lend(&request, Use::Pool)?;
@@ -73,8 +73,8 @@ impl VirtualMemory {
     }
 }
 
-/// A pool of slots of one size, from [`VirtualMemory::slots`]. A forgotten pool (`mem::forget`) leaks its addresses and memory,
-/// until the `VirtualMemory` is dropped.
+/// A pool of slots of one size, from [`VirtualMemory::slots`]. A forgotten pool (`mem::forget`) leaks its addresses and
+/// memory until the `VirtualMemory` is dropped.
 pub struct Slots<'a> {
     pub(crate) shared: &'a Scrub,
     pub(crate) zone: Arc<Zone>,
@@ -87,30 +87,30 @@ impl Slots<'_> {
         self.zone.shape.as_ref().expect("V3: a pool has slots")
     }
 
-    /// Where the slot that starts at an address is in the zone's space.
+    /// The position in the zone's space of the slot that starts at an address.
     pub(crate) fn position_of(&self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.shared.mapping().address(self.shape().data.start))?;
         self.zone.place.position(usize::try_from(offset).ok()?)
     }
 
-    /// Hands out a slot. Dropped, it goes back to the pool.
+    /// Hands out a slot. Dropping the slot returns it to the pool.
     ///
     /// # Errors
-    /// [`AllocError::AllHeld`] if all slots are held; [`AllocError::System`] where a guard cannot be made, as when each is a
-    /// mapping and there are too many, or memory cannot be committed.
+    /// [`AllocError::AllHeld`] if all slots are held; [`AllocError::System`] if a guard cannot be made, for example
+    /// because each is a mapping and there are too many, or if memory cannot be committed.
     ///
     /// # Cost
-    /// Warm, an atomic exchange and an addition, and again with its drop. In a pool that zeroes, dropped slots are cleared 64
-    /// at a time: one system call for neighbours tells which pages have memory, and these are cleared. With more than 256 KiB
-    /// between them, each is cleared when it is dropped.
+    /// If resident, an atomic exchange and an addition, and the same for the drop. In a pool that zeroes, dropped slots
+    /// are cleared 64 at a time: one system call for neighbours finds which pages have memory, and these are cleared.
+    /// Slots with more than 256 KiB between them are each cleared when dropped.
     #[inline]
     pub fn get(&self) -> Result<Slot<'_>, AllocError> {
         let slot = self.get_any()?;
-        // Asked once the slot is taken, so that what its last holder did is seen.
+        // Checked after the slot is taken, so that the change of its last holder is seen.
         if self.accessible.is_all() { Ok(slot) } else { self.narrowed(slot, self.accessible.at_first) }
     }
 
-    /// A slot of which any part is accessible.
+    /// A slot with any accessible part.
     #[inline]
     fn get_any(&self) -> Result<Slot<'_>, AllocError> {
         let shape = self.shape();
@@ -129,7 +129,7 @@ impl Slots<'_> {
         }
     }
 
-    /// A refusal in the words of who asks for a slot.
+    /// Turns a refusal into the error for a caller that asks for a slot.
     #[cold]
     fn refused(&self, error: AllocError) -> AllocError {
         match is_scarce(&error) {
@@ -146,7 +146,7 @@ impl Slots<'_> {
         self.shape().data.len()
     }
 
-    /// How many slots there are, held or not.
+    /// The number of slots, held or not.
     ///
     /// Cost: constant.
     #[must_use]
@@ -154,8 +154,8 @@ impl Slots<'_> {
         self.zone.place.range.len() as u64 / self.shape().stride
     }
 
-    /// The number of the slot that has `address`, its guard included, if it is held, or was dropped and not cleared yet.
-    /// No lock, no write.
+    /// The number of the slot that contains `address`, including its guard, if the slot is held, or was dropped and not
+    /// cleared yet. Takes no lock and writes nothing.
     ///
     /// Cost: constant.
     #[must_use]
@@ -181,10 +181,10 @@ impl fmt::Debug for Slots<'_> {
     }
 }
 
-/// A slot that somebody holds: bytes to read and write. What lies behind them faults. A forgotten slot (`mem::forget`) is
-/// leaked until its pool is dropped.
+/// A held slot: bytes to read and write. The bytes after it fault. A forgotten slot (`mem::forget`) is leaked until its
+/// pool is dropped.
 ///
-/// Who writes through [`Slot::as_ptr`] leaves only initialized bytes.
+/// Code that writes through [`Slot::as_ptr`] must leave only initialized bytes.
 pub struct Slot<'a> {
     pool: &'a Slots<'a>,
     pages: Pages,
@@ -233,8 +233,8 @@ impl Slot<'_> {
         self.pool.shape().guard.len()
     }
 
-    /// Says that only the first `bytes` were written, so no more is looked through and cleared when the slot is dropped. If that is
-    /// wrong, a later holder of the slot finds what was written behind them.
+    /// Declares that only the first `bytes` were written, so that no more is scanned and cleared when the slot is
+    /// dropped. If that is wrong, a later holder of the slot finds the bytes written after them.
     ///
     /// Cost: constant.
     pub fn used(&mut self, bytes: usize) {
@@ -242,7 +242,7 @@ impl Slot<'_> {
         self.used_bytes = pages.min(self.pages.len());
     }
 
-    /// Its number in the pool, from 0 to [`Slots::count`].
+    /// Its number in the pool, from 0 up to but not including [`Slots::count`].
     ///
     /// Cost: constant.
     #[must_use]
@@ -297,15 +297,15 @@ impl fmt::Debug for Slot<'_> {
     }
 }
 
-/// Ends a pool whose slots were dropped or forgotten: its pages, guards and addresses go back. If a call fails, they
-/// stay taken until the system takes the memory back.
+/// Ends a pool whose slots were dropped or forgotten: frees its pages, guards and addresses. If a call fails, they stay
+/// taken until the system accepts the decommit.
 fn close(shared: &Scrub, zone: &Arc<Zone>) {
     let (residency, zones) = (&shared.residency, shared.zones());
     zone.free_quarantined(usize::MAX);
-    // What is refused is counted, and goes with the pool.
+    // A refused decommit is counted, and the memory is freed with the pool.
     let _ = residency.release_dropped(zone);
     zones.close(zone);
-    // Who has free slots in hand is waited for. Nobody begins to any more.
+    // Wait for threads that clear or decommit free slots. No thread begins to any more.
     *zone.hold_alone() = false;
     residency.resident.sub(zone.all_counted_bytes());
     zones.end_pool(zone);

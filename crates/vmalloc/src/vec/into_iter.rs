@@ -6,9 +6,9 @@ use std::iter::FusedIterator;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// See [`VmVec::into_iter`]. The memory goes back when it is dropped, with the elements that were not taken.
+/// See [`VmVec::into_iter`]. Dropping it frees the memory and drops the remaining elements.
 pub struct IntoIter<'a, T> {
-    /// Without elements of its own: those of `left` are initialized.
+    /// Its own length is 0: the elements of `left` are initialized.
     memory: VmVec<'a, T>,
     left: Range<usize>,
 }
@@ -17,7 +17,7 @@ impl<'a, T> IntoIterator for VmVec<'a, T> {
     type Item = T;
     type IntoIter = IntoIter<'a, T>;
 
-    /// The elements, the first first. Cost: constant, and so is each step; nothing is copied but what is taken.
+    /// The elements, in order. Cost: constant, as is each step; only elements that are taken are copied.
     fn into_iter(mut self) -> IntoIter<'a, T> {
         let left = 0..std::mem::take(&mut self.len);
         IntoIter { memory: self, left }
@@ -25,9 +25,11 @@ impl<'a, T> IntoIterator for VmVec<'a, T> {
 }
 
 impl<T> IntoIter<'_, T> {
-    /// Takes the element at an index, which is left no more.
+    /// Takes an element that is no longer in `left`.
     fn read(&self, index: usize) -> T {
-        // SAFETY: the element is initialized (V6), and was just taken off `left`, so it is read once.
+        // SAFETY:
+        // - The element is initialized (V6).
+        // - It was just removed from `left`, so it is read once.
         unsafe { self.memory.start().add(index).read() }
     }
 }
@@ -56,7 +58,9 @@ impl<T> FusedIterator for IntoIter<'_, T> {}
 impl<T> Drop for IntoIter<'_, T> {
     fn drop(&mut self) {
         let left = std::mem::take(&mut self.left);
-        // SAFETY: what is left is initialized (V6), and nobody takes it any more, whatever its destructors do.
+        // SAFETY:
+        // - The remaining elements are initialized (V6).
+        // - Nobody takes them any more, whatever their destructors do.
         unsafe {
             let first = self.memory.start().add(left.start);
             NonNull::slice_from_raw_parts(first, left.len()).drop_in_place();

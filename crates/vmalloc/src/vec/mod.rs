@@ -1,4 +1,4 @@
-//! A vector that grows in place: its elements never move, so references by address stay right.
+//! A vector that grows in place: its elements never move, so their addresses stay valid.
 //!
 //! ```text
 //!   | elements ....... | committed, if strictly | reserved ................ |
@@ -23,11 +23,12 @@ use std::ptr::NonNull;
 
 pub use into_iter::IntoIter;
 
-/// The least that a vector commits at a time, where not all is.
+/// The least that a vector commits at a time, if not all is committed.
 const STEP_BYTES: usize = 1 << 20;
 
-/// A vector with addresses for all it may ever hold. Memory is taken as it grows, and none is copied. A forgotten vector
-/// (`mem::forget`) leaks its elements, and its addresses and memory until the [`VirtualMemory`] is dropped.
+/// A vector with addresses for all the elements it may ever hold. It takes memory as it grows, and copies none. A
+/// forgotten vector (`mem::forget`) leaks its elements; its addresses and memory are leaked until the [`VirtualMemory`]
+/// is dropped.
 ///
 /// ```
 /// use freehold_vmalloc::{VirtualMemory, VmVec};
@@ -46,19 +47,19 @@ pub struct VmVec<'a, T> {
     vm: &'a VirtualMemory,
     pages: Pages,
     room: Room,
-    /// Elements, the first of which are initialized (V6).
+    /// Number of elements, all initialized (V6).
     len: usize,
     max: usize,
     elements: PhantomData<T>,
 }
 
-/// The bytes of the mapping that a vector has.
+/// The bytes of the mapping that belong to a vector.
 struct Room {
     range: Range<usize>,
     committed_bytes: usize,
-    /// Bytes that were ever used since their pages were given back last.
+    /// Bytes used at any time since they were last decommitted.
     touched_bytes: usize,
-    /// What the system was advised of them.
+    /// The advice that the system accepted for them.
     advice: Advice,
 }
 
@@ -73,8 +74,8 @@ impl<'a, T> VmVec<'a, T> {
     /// Cost: a lock and O(log n) for its addresses.
     ///
     /// # Errors
-    /// [`AllocError::Addresses`] if the reservation has no room for them; [`AllocError::Alignment`] for elements aligned to more than
-    /// 4 MiB.
+    /// [`AllocError::Addresses`] if the reservation has not enough addresses left; [`AllocError::Alignment`] for
+    /// elements aligned to more than 4 MiB.
     pub fn with_reserve(vm: &'a VirtualMemory, max: usize) -> Result<Self, AllocError> {
         let bytes =
             max.checked_mul(size_of::<T>()).and_then(whole_pages).ok_or(kva::AllocError::SizeOverflow)?;
@@ -86,7 +87,9 @@ impl<'a, T> VmVec<'a, T> {
         let request =
             Request::new(bytes.max(page_bytes()) as u64).align_bytes(align.max(page_bytes()) as u64);
         let range = vm.shared.residency.lend(&request, Use::Vector)?;
-        // SAFETY: the range was lent to this vector. What is not committed yet is not touched.
+        // SAFETY:
+        // - The range was lent to this vector.
+        // - Uncommitted parts are not touched.
         let pages = unsafe { vm.shared.mapping().pages(range.clone()) };
         let committed_bytes = if vm.shared.mapping().commits() == Commit::Lazy { range.len() } else { 0 };
         let advice = vm.shared.mapping().advice();
@@ -94,12 +97,13 @@ impl<'a, T> VmVec<'a, T> {
         Ok(Self { vm, pages, room, len: 0, max, elements: PhantomData })
     }
 
-    /// As [`VmVec::with_reserve`], in huge pages where the system has them: see [`Builder::huge_pages`](crate::Builder::huge_pages).
+    /// As [`VmVec::with_reserve`], with huge pages if the system has them: see
+    /// [`Builder::huge_pages`](crate::Builder::huge_pages).
     ///
-    /// Cost: as there, and a system call.
+    /// Cost: as [`VmVec::with_reserve`], and a system call.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`VmVec::with_reserve`].
     pub fn with_huge_pages(vm: &'a VirtualMemory, max: usize) -> Result<Self, AllocError> {
         let mut vector = Self::with_reserve(vm, max)?;
         let (mapping, room) = (vm.shared.mapping(), &mut vector.room);
@@ -107,7 +111,7 @@ impl<'a, T> VmVec<'a, T> {
         Ok(vector)
     }
 
-    /// The most elements that it can hold.
+    /// The maximum number of elements.
     ///
     /// Cost: constant.
     #[must_use]
@@ -122,24 +126,24 @@ impl<'a, T> VmVec<'a, T> {
 
     /// Adds an element.
     ///
-    /// Cost: constant; where not all is committed, a system call for each MiB or quarter.
+    /// Cost: constant; if not all is committed, a system call for each MiB or quarter.
     ///
     /// # Errors
-    /// The element comes back if there is no room for it ([`AllocError::Addresses`]), or its memory cannot be committed.
+    /// Returns the element if the vector is full ([`AllocError::Addresses`]), or its memory cannot be committed.
     #[inline]
     pub fn push(&mut self, value: T) -> Result<(), Rejected<T, AllocError>> {
         if let Err(cause) = self.make_room(1) {
             return Err(Rejected { value, cause });
         }
-        // SAFETY: there is room for an element behind the initialized ones, and it is committed (V6).
+        // SAFETY: there is a committed place after the initialized elements (V6).
         unsafe { self.start().add(self.len).write(value) };
         self.len += 1;
         Ok(())
     }
 
-    /// Adds copies of elements, all or none.
+    /// Adds copies of all the elements, or none.
     ///
-    /// Cost: linear in what is added.
+    /// Cost: linear in the elements added.
     ///
     /// # Errors
     /// As [`VmVec::push`].
@@ -148,7 +152,9 @@ impl<'a, T> VmVec<'a, T> {
         T: Copy,
     {
         self.make_room(values.len())?;
-        // SAFETY: there is room behind the initialized elements, which the slice is not of (V6).
+        // SAFETY:
+        // - There are committed places after the initialized elements (V6).
+        // - The slice does not overlap them.
         unsafe {
             self.start().add(self.len).copy_from_nonoverlapping(NonNull::from(values).cast(), values.len())
         };
@@ -156,12 +162,12 @@ impl<'a, T> VmVec<'a, T> {
         Ok(())
     }
 
-    /// Makes room for `more` elements usable.
+    /// Commits memory for `more` elements.
     #[inline]
     fn make_room(&mut self, more: usize) -> Result<(), AllocError> {
         let needed = self.len.saturating_add(more);
         let needed_bytes = needed.saturating_mul(size_of::<T>());
-        // Compared so that nothing overflows, as elements without bytes may be that many.
+        // Compared without an addition that could overflow: elements of size 0 may be that many.
         if more > self.max - self.len {
             let (size_bytes, room_bytes) = (needed_bytes as u64, (self.max * size_of::<T>()) as u64);
             return Err(kva::AllocError::TooLarge { size_bytes, room_bytes }.into());
@@ -189,10 +195,10 @@ impl<'a, T> VmVec<'a, T> {
     /// Adds copies of `value`, or drops elements, until there are `len`.
     ///
     /// # Errors
-    /// As [`VmVec::push`]; all were added that there was room for.
+    /// As [`VmVec::push`]; the copies for which there was memory were added.
     ///
     /// # Cost
-    /// Linear in what is added or dropped.
+    /// Linear in the elements added or dropped.
     pub fn resize(&mut self, len: usize, value: T) -> Result<(), AllocError>
     where
         T: Clone,
@@ -207,15 +213,15 @@ impl<'a, T> VmVec<'a, T> {
     /// Adds the elements of an iterator.
     ///
     /// # Errors
-    /// As [`VmVec::push`]; those before the one that was refused were added.
+    /// As [`VmVec::push`]; the elements before the refused one were added.
     ///
     /// # Cost
-    /// That of a push for each.
+    /// As a push for each element.
     pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), AllocError> {
         values.into_iter().try_for_each(|value| self.push(value).map_err(|rejected| rejected.cause))
     }
 
-    /// Removes the element at an index, and puts the last in its place. `None` if there is none.
+    /// Removes the element at an index, and moves the last one into its place. `None` if there is no such element.
     ///
     /// Cost: constant.
     pub fn swap_remove(&mut self, index: usize) -> Option<T> {
@@ -224,7 +230,7 @@ impl<'a, T> VmVec<'a, T> {
         self.pop()
     }
 
-    /// Keeps the elements that `keeps` says yes to, in their order.
+    /// Keeps the elements for which `keeps` returns true, in their order.
     ///
     /// Cost: linear.
     pub fn retain(&mut self, mut keeps: impl FnMut(&T) -> bool) {
@@ -247,9 +253,9 @@ impl<'a, T> VmVec<'a, T> {
         Some(unsafe { self.start().add(self.len).read() })
     }
 
-    /// Drops all elements but the first `len`. Their memory stays; [`VmVec::shrink_to_fit`] gives it back.
+    /// Drops all elements except the first `len`. Their memory stays; [`VmVec::shrink_to_fit`] decommits it.
     ///
-    /// Cost: linear in what is dropped.
+    /// Cost: linear in the elements dropped.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
             let count = self.len - len;
@@ -266,7 +272,7 @@ impl<'a, T> VmVec<'a, T> {
         self.truncate(0);
     }
 
-    /// Gives whole pages behind the last element back to the system.
+    /// Decommits the whole pages after the last element.
     ///
     /// Cost: a system call.
     ///
@@ -275,7 +281,7 @@ impl<'a, T> VmVec<'a, T> {
     pub fn shrink_to_fit(&mut self) -> Result<(), AllocError> {
         let used = (self.len * size_of::<T>()).next_multiple_of(page_bytes());
         let end = match self.room.advice.huge_pages {
-            // A huge page reaches beyond what was used.
+            // A huge page reaches beyond the used bytes.
             true if self.room.touched_bytes > 0 => self.room.range.len(),
             _ => self.room.touched_bytes.next_multiple_of(page_bytes()),
         };
@@ -288,22 +294,22 @@ impl<'a, T> VmVec<'a, T> {
 }
 
 impl VmVec<'_, u8> {
-    /// Adds zeros, or takes bytes off, until there are `len`. Pages that were never written since they were taken or given back
-    /// are zero already, and get no memory.
+    /// Adds zeros, or removes bytes, until there are `len`. Pages that were not written since they were reserved or
+    /// decommitted are zero already, and get no memory.
     ///
     /// # Errors
-    /// As [`VmVec::push`]; nothing was changed.
+    /// As [`VmVec::push`]; nothing has changed.
     ///
     /// # Cost
-    /// Linear in bytes that were used before.
+    /// Linear in the bytes that were used before.
     pub fn resize_zeroed(&mut self, len: usize) -> Result<(), AllocError> {
         self.truncate(len);
         let (from, touched) = (self.len, self.room.touched_bytes);
         self.make_room(len - from)?;
-        // What lies behind was never written (V2).
+        // The bytes after that were never written (V2).
         self.pages.zero(from..len.min(touched));
         self.len = len;
-        // Zeros that nobody wrote are touched once they may be written.
+        // The new zeros count as touched, as they may be written from now on.
         self.room.touched_bytes = self.room.touched_bytes.max(len);
         Ok(())
     }
@@ -311,18 +317,18 @@ impl VmVec<'_, u8> {
 
 impl<T> Drop for VmVec<'_, T> {
     fn drop(&mut self) {
-        // Also if the destructor of an element panics.
+        // Runs even if the destructor of an element panics.
         let room = GiveBack(self);
         room.0.clear();
     }
 }
 
-/// Gives the memory and the addresses of a vector back, whose elements are dropped.
+/// Frees the memory and the addresses of a vector whose elements are dropped.
 struct GiveBack<'v, 'a, T>(&'v mut VmVec<'a, T>);
 
 impl<T> Drop for GiveBack<'_, '_, T> {
     fn drop(&mut self) {
-        // What cannot be given back stays taken until it can.
+        // Memory that cannot be decommitted stays taken until it can.
         let is_reset = self.0.shrink_to_fit().is_ok();
         self.0.vm.shared.mapping().end_advice(self.0.room.range.clone(), self.0.room.advice);
         self.0.vm.shared.zones().end_lending(self.0.room.range.clone(), Use::Vector, is_reset);
@@ -334,7 +340,7 @@ impl<T> Deref for VmVec<'_, T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: the first `len` elements are initialized, and the vector's (V6).
+        // SAFETY: the first `len` elements are initialized, and belong to the vector (V6).
         unsafe { NonNull::slice_from_raw_parts(self.start(), self.len).as_ref() }
     }
 }

@@ -1,4 +1,4 @@
-//! Free blocks that a purge holds while it gives their pages back.
+//! Free blocks that a purge holds while it decommits them.
 
 use super::Zone;
 use crate::mapping::Mapping;
@@ -6,7 +6,7 @@ use freehold_kva::pooled::Batch;
 use freehold_sys::SysError;
 use freehold_units::OutOfMemory;
 
-/// Blocks that a purge holds. Dropped, they are free and resident as before.
+/// Blocks that a purge holds. If it is dropped, they are free and resident as before.
 #[derive(Debug)]
 pub(crate) struct Claimed<'a> {
     zone: &'a Zone,
@@ -14,7 +14,7 @@ pub(crate) struct Claimed<'a> {
 }
 
 impl Zone {
-    /// Claims free blocks that count as `counted_bytes` or more, to give their pages back.
+    /// Claims free blocks that count as at least `counted_bytes`, to decommit them.
     pub(crate) fn claim(&self, counted_bytes: u64) -> Result<Claimed<'_>, OutOfMemory> {
         let positions = match &self.shape {
             Some(shape) => counted_bytes.div_ceil(shape.kept.max(1) as u64),
@@ -23,11 +23,13 @@ impl Zone {
         Ok(Claimed { zone: self, batch: self.space.take_resident(positions)? })
     }
 
-    /// Gives the pages beside the slots of an open pool back.
+    /// Decommits the pages beside the slots of an open pool.
     pub(crate) fn decommit_edges(&self, mapping: &Mapping) -> Result<(), SysError> {
         self.place.edges().try_for_each(|edge| {
             let len = edge.len();
-            // SAFETY: what lies beside the slots is nobody's as long as the zone is open. What is not committed has no pages.
+            // SAFETY:
+            // - The bytes beside the slots are nobody's as long as the zone is open.
+            // - Parts that are not committed have no pages.
             let mut pages = unsafe { mapping.pages(edge) };
             mapping.decommit(&mut pages, 0..len)
         })
@@ -39,12 +41,12 @@ impl Claimed<'_> {
         self.batch.is_empty()
     }
 
-    /// What its blocks count as.
+    /// The bytes that its blocks count as.
     pub(crate) fn counted_bytes(&self) -> u64 {
         self.zone.counted_bytes(u64::try_from(self.batch.bytes().0).unwrap_or(u64::MAX))
     }
 
-    /// Gives the pages of all blocks back, neighbours at once. If a call fails, all are resident as before.
+    /// Decommits all blocks, neighbours in one call. If a call fails, all are resident as before.
     pub(crate) fn decommit(self, mapping: &Mapping) -> Result<(), SysError> {
         let mut spans = self.batch.spans().peekable();
         while let Some(mut span) = spans.next() {
@@ -54,8 +56,8 @@ impl Claimed<'_> {
             let range = self.zone.place.offsets(span);
             let len = range.len();
             // SAFETY:
-            // - The batch holds the blocks until it is given back or dropped.
-            // - What is resident is committed. Guards between them stay guards.
+            // - The batch holds the blocks until it is freed or dropped.
+            // - Resident blocks are committed. Guards between them stay guards.
             let mut pages = unsafe { mapping.pages(range) };
             mapping.decommit(&mut pages, 0..len)?;
         }

@@ -1,9 +1,9 @@
-//! Which guards of a pool are there (V4).
+//! A bitmap of the guards that a pool has installed (V4).
 
 use freehold_units::OutOfMemory;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A bit for each guard: before the first slot, and of each slot.
+/// One bit per guard: the one before the first slot, and that of each slot.
 #[derive(Debug)]
 pub(crate) struct Guards(Box<[AtomicU64]>);
 
@@ -20,20 +20,20 @@ impl Guards {
         (&self.0[(number / 64) as usize], 1 << (number % 64))
     }
 
-    /// Whether a guard is there. The holder of a slot beside it asks.
+    /// Whether a guard is installed. Asked by the holder of a slot beside it.
     pub(crate) fn has(&self, number: u64) -> bool {
         let (word, bit) = self.at(number);
-        // Relaxed: the bit is set by who holds a slot beside it; two may make the same guard.
+        // Relaxed: only a holder of a slot beside it sets the bit, and two holders may install the same guard.
         word.load(Ordering::Relaxed) & bit != 0
     }
 
-    /// Notes that a guard is there.
+    /// Marks a guard as installed.
     pub(crate) fn set(&self, number: u64) {
         let (word, bit) = self.at(number);
         word.fetch_or(bit, Ordering::Relaxed);
     }
 
-    /// How many there are.
+    /// The number of installed guards.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
     }

@@ -1,4 +1,4 @@
-//! The addresses of pools and vectors: the zone of blocks lends them, from its high end.
+//! The addresses of pools and vectors, lent from the high end of the zone of blocks.
 
 use super::Zone;
 use crate::lock::lock;
@@ -7,7 +7,7 @@ use freehold_kva::{self as kva, Request};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Who has a range.
+/// The user of a lent range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     Pool,
@@ -22,10 +22,10 @@ pub(crate) struct Lending {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Ranges that are lent. `pending` has room for as many.
+    /// The number of lent ranges. `pending` has capacity for as many.
     lent: usize,
     vector_bytes: u64,
-    /// Dropped ranges whose memory the system refused to take back.
+    /// Dropped ranges whose decommit the system refused.
     pending: Vec<Range<usize>>,
 }
 
@@ -53,7 +53,7 @@ impl Lending {
         Ok(start..start + span.size_saturating() as usize)
     }
 
-    /// Returns a range whose pages are gone, or keeps it until the system takes them back.
+    /// Returns a range whose pages are gone. Keeps it as pending if they are not, until a retry succeeds.
     pub(super) fn end(&self, zone: &Zone, range: Range<usize>, by: Use, is_reset: bool) {
         let mut state = lock(&self.state);
         state.lent -= 1;
@@ -65,13 +65,13 @@ impl Lending {
         }
     }
 
-    /// Gives back all memory of a range whose user has ended. False if that was refused.
+    /// Decommits a range whose user has ended. `false` if that was refused.
     pub(super) fn reset(mapping: &Mapping, range: &Range<usize>) -> bool {
-        // SAFETY: the range was its dropped user's, and is nobody's until it is given back.
+        // SAFETY: the range belonged to its dropped user, and belongs to nobody until it is returned.
         unsafe { mapping.reset(range) }.is_ok()
     }
 
-    /// Tries once more to give back what is pending. Returns how many bytes of addresses came free.
+    /// Retries the decommit of pending ranges. Returns how many bytes of addresses became free.
     pub(super) fn retry(&self, zone: &Zone, mapping: &Mapping) -> u64 {
         let mut state = lock(&self.state);
         let before: usize = state.pending.iter().map(|range| range.len()).sum();
@@ -86,7 +86,7 @@ impl Lending {
         (before - after) as u64
     }
 
-    /// Bytes that vectors have, and bytes that are pending.
+    /// Bytes of vectors, and bytes that are pending.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         let state = lock(&self.state);
         (state.vector_bytes, state.pending.iter().map(|range| range.len() as u64).sum())

@@ -1,4 +1,4 @@
-//! The zone layer: which addresses are whose.
+//! The zone layer: who owns which addresses.
 //!
 //! ```text
 //!   mapping   | slab | slab | large block | slab |  free ............  | vector | a pool of stacks | a pool of slots |
@@ -6,15 +6,17 @@
 //! ```
 //!
 //! # Contract
-//! - A zone is a range of the mapping with a pooled space of its own. What it hands out is committed and guarded: [`Held`].
-//!   Blocks are in their space where they are in memory; a pool's space has the numbers of its slots.
-//! - [`Zones`] has all zones, and says which one serves a length; [`Lending`] has the addresses of pools and vectors.
-//! - The layer knows which pieces are free, and whether they may have memory; not how much may.
+//! - A zone is a range of the mapping with a pooled space of its own. It hands out committed and guarded memory:
+//!   [`Held`].
+//! - The space of blocks uses addresses as positions; a pool's space uses slot numbers.
+//! - [`Zones`] has all zones, and tells which one serves a length. [`Lending`] has the addresses of pools and vectors.
+//! - The layer tracks which pieces are free and whether they may have memory. It does not bound how much.
 //!
 //! # Invariants
-//! V1: pages are used by who holds their block, and by nobody else; a purge holds what it has claimed. V2: what is free and
-//! decommitted is zero: it was never written to, or a call that succeeded gave its pages back while it was held. V5: what is
-//! held is committed, all of its slot.
+//! - V1: only the holder of a block uses its pages. A purge holds the blocks that it has claimed.
+//! - V2: free decommitted memory is zero: it was never written, or a call that succeeded decommitted it while it was
+//!   held.
+//! - V5: the whole slot of a held block is committed.
 
 mod claim;
 mod guards;
@@ -41,30 +43,30 @@ pub(crate) use place::Place;
 pub(crate) use shape::Shape;
 pub(crate) use zones::Zones;
 
-/// What a pool commits at a time beyond what is needed, where not all is committed.
+/// Bytes that a pool commits ahead, if not all is committed.
 const AMPLE_BYTES: usize = 4 << 20;
 
 /// A block that was taken and not handed out yet.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// All of it, in use from the start.
+    /// The pages that the holder uses, from the start of the slot.
     pub(crate) pages: Pages,
-    /// Where it is in the zone's space.
+    /// Its position in the zone's space.
     pub(crate) position: u64,
     /// Bytes of the slot or extent.
     pub(crate) slot_bytes: u64,
     /// Bytes from the start that its holder may have written.
     pub(crate) used_bytes: usize,
-    /// Whether its pages may be other than zero.
+    /// Whether its pages may be nonzero.
     pub(crate) is_resident: bool,
-    /// The slab that it is a slot of. `None` of an extent, whose addresses have to be given back before they are used again.
+    /// The slab of the slot. `None` for an extent, whose addresses must return to the space before they are reused.
     pub(crate) slab: Option<SlabRef>,
 }
 
-/// Blocks that were freed and are not free yet.
+/// Blocks that were dropped and are not free yet.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Slots that were dropped and wait to be cleared. Each counts as resident with all that its holder may have written.
+    /// Dropped slots that wait to be cleared. Each counts as resident, with all that its holder may have written.
     dropped: Mutex<Vec<Held>>,
     /// Blocks in the quarantine of the debug mode, in the order of their frees.
     quarantined: Mutex<VecDeque<Quarantined>>,
@@ -75,7 +77,7 @@ struct Waiting {
 pub(crate) struct Quarantined {
     pub(crate) position: u64,
     pub(crate) bytes: u64,
-    /// Bytes that had been freed when it was.
+    /// Bytes that had been freed in total when this block was.
     pub(crate) freed_at: u64,
 }
 
@@ -84,17 +86,17 @@ pub(crate) struct Quarantined {
 pub(crate) struct Zone {
     pub(crate) place: Place,
     pub(crate) space: PooledSpace,
-    /// What its slots are like, if it is a pool.
+    /// The layout of its slots, if it is a pool.
     pub(crate) shape: Option<Shape>,
     guards: Guards,
     waiting: Waiting,
-    /// Read-locked by threads that clear or decommit free blocks; write-locked to exclude all of them. `false` after the zone is
-    /// closed.
+    /// Read-locked by threads that clear or decommit free blocks; write-locked to exclude all of them. `false` after
+    /// the zone is closed.
     open: RwLock<bool>,
 }
 
 impl Zone {
-    /// A zone that is there. Its space has that granule.
+    /// A zone at a place. Its space has granule `granule`.
     pub(crate) fn new(place: Place, granule: Align, shape: Option<Shape>) -> Result<Self, LayoutError> {
         let positions = place.positions().ok_or(LayoutError::Empty)?;
         let is_guarded = shape.as_ref().is_some_and(|shape| !shape.guard.is_empty());
@@ -108,17 +110,18 @@ impl Zone {
         })
     }
 
-    /// Keeps the range the zone's while free blocks are in hand. Says whether it is.
+    /// Read-locks the zone, for a thread that clears or decommits free blocks. `false` in the guard if the zone is
+    /// closed.
     pub(crate) fn hold_open(&self) -> Guarded<RwLockReadGuard<'_, bool>> {
         read(&self.open)
     }
 
-    /// Waits until nobody has free blocks in hand, and keeps it so.
+    /// Write-locks the zone: waits for threads that clear or decommit free blocks, and keeps them out.
     pub(crate) fn hold_alone(&self) -> Guarded<RwLockWriteGuard<'_, bool>> {
         write(&self.open)
     }
 
-    /// The figures of its space, in bytes.
+    /// The statistics of its space, in bytes.
     pub(crate) fn stats(&self) -> pooled::Stats {
         let mut stats = self.space.stats();
         for positions in [
@@ -133,24 +136,24 @@ impl Zone {
         stats
     }
 
-    /// What free blocks count as that take so many positions.
+    /// The bytes that free blocks over `positions` count as.
     pub(crate) fn counted_bytes(&self, positions: u64) -> u64 {
         self.shape.as_ref().map_or(positions, |shape| positions * shape.kept as u64)
     }
 
-    /// What all free blocks count as.
+    /// The bytes that all free blocks count as.
     pub(crate) fn all_counted_bytes(&self) -> u64 {
         let stats = self.space.stats();
         self.counted_bytes(stats.resident_bytes + stats.purging_bytes)
     }
 
-    /// What a free block of `slot_bytes` counts as: in a pool, one slot.
+    /// The bytes that a free block of `slot_bytes` counts as. In a pool: those of one slot.
     #[inline]
     pub(crate) fn counted_slot(&self, slot_bytes: u64) -> u64 {
         self.shape.as_ref().map_or(slot_bytes, |shape| shape.kept as u64)
     }
 
-    /// The slots that were dropped and wait to be cleared.
+    /// The dropped slots that wait to be cleared.
     pub(crate) fn dropped(&self) -> Guarded<MutexGuard<'_, Vec<Held>>> {
         lock(&self.waiting.dropped)
     }
@@ -160,17 +163,18 @@ impl Zone {
         lock(&self.waiting.quarantined)
     }
 
-    /// What a slot that waits to be cleared counts as: with what its holder may have written, or what it keeps.
+    /// The bytes that a slot waiting to be cleared counts as: those that its holder may have written, or those that it
+    /// keeps.
     pub(crate) fn dropped_slot(&self, held: &Held) -> u64 {
         self.counted_slot(held.slot_bytes).max(held.used_bytes as u64)
     }
 
-    /// What the slots that wait to be cleared count as.
+    /// The bytes that all slots waiting to be cleared count as.
     pub(crate) fn dropped_bytes(&self) -> u64 {
         self.dropped().iter().map(|held| self.dropped_slot(held)).sum()
     }
 
-    /// Frees the `count` blocks that have waited longest in the quarantine. Returns how many there were.
+    /// Frees the `count` oldest blocks of the quarantine. Returns how many there were.
     pub(crate) fn free_quarantined(&self, count: usize) -> usize {
         let mut waiting = self.quarantined();
         let count = count.min(waiting.len());
@@ -178,14 +182,14 @@ impl Zone {
         count
     }
 
-    /// Takes a block of which `len` bytes will be used, up to what is asked for.
+    /// Takes a block of `size_bytes`, of which `len` bytes will be used.
     #[inline]
     pub(crate) fn alloc(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Result<Held, AllocError> {
         let memory = self.space.alloc_memory(size_bytes)?;
         self.hold(mapping, memory, len)
     }
 
-    /// As [`Zone::alloc`], where the request says.
+    /// As [`Zone::alloc`], where the request allows it.
     pub(crate) fn alloc_request(
         &self,
         mapping: &Mapping,
@@ -200,14 +204,14 @@ impl Zone {
     fn hold(&self, mapping: &Mapping, memory: Memory, len: usize) -> Result<Held, AllocError> {
         let (position, slot) = (memory.span.first(), self.place.offsets(memory.span));
         let start = slot.start + self.shape.as_ref().map_or(0, |shape| shape.data.start);
-        // What is resident was handed out before, and prepared then: all of it, for whoever uses more of it than its first
-        // holder.
+        // A resident block was handed out before and its whole slot was prepared then, also for a holder that uses more
+        // of it.
         if !memory.is_resident {
             self.prepare(mapping, memory.span)?;
         }
         // SAFETY:
         // - The block was just taken from the space, which hands out a place once until it is free again.
-        // - It is committed, and the zone is of the mapping.
+        // - It is committed, and the zone belongs to the mapping.
         let pages = unsafe { mapping.pages(start..start + len) };
         Ok(Held {
             pages,
@@ -219,7 +223,7 @@ impl Zone {
         })
     }
 
-    /// A free block for `size_bytes` that needs no call that could be refused: committed, with its guard.
+    /// A free block for `size_bytes` that needs no call that could be refused: it is committed and has its guard.
     pub(crate) fn alloc_ready(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Option<Held> {
         let is_ready = |slot: Span| {
             let lacks = |shape: &Shape| shape.guards(slot.first()).any(|number| !self.guards.has(number));
@@ -234,7 +238,7 @@ impl Zone {
         self.hold(mapping, self.space.alloc_extent_again(name)?, len).ok()
     }
 
-    /// Makes a block usable, all of its slot, with its guard. If it cannot be, it is free again.
+    /// Makes the whole slot of a block usable, and installs its guard. If that fails, the block is free again.
     #[cold]
     fn prepare(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
         self.make_usable(mapping, slot).inspect_err(|_| self.free_decommitted(slot.first()))
@@ -243,25 +247,29 @@ impl Zone {
     fn make_usable(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
         let all = self.place.offsets(slot);
         let Some(shape) = &self.shape else { return mapping.commit(&all, all.end) };
-        // What follows in a pool is the pool's.
+        // The addresses after the slot belong to the same pool.
         mapping.commit(&all, self.place.range.end.min(all.end + AMPLE_BYTES))?;
         for number in shape.guards(slot.first()).filter(|&number| !self.guards.has(number)) {
             let guard = shape.guard_at(self.place.range.start, number);
             mapping.commit(&guard, guard.end)?;
-            // SAFETY: a guard is nobody's pages: two who hold the slots beside it make the same, and it is committed.
+            // SAFETY:
+            // - A guard is nobody's pages. The two holders beside it may both make it, in the same way.
+            // - It is committed.
             mapping.guard(&mut unsafe { mapping.pages(guard) })?;
             self.guards.set(number);
         }
         Ok(())
     }
 
-    /// All pages that the block's slot may have, more than are in use.
+    /// All pages that the block's slot may have, including those not in use.
     pub(crate) fn all_pages(&self, mapping: &Mapping, held: &Held) -> Pages {
         let (start, len) = match self.shape {
             Some(_) => (mapping.offset_of(&held.pages), held.pages.len()),
             None => (self.place.offset(held.position), held.slot_bytes as usize),
         };
-        // SAFETY: the slot is the holder's, who gives its pages up. What is not committed is not touched, only given back.
+        // SAFETY:
+        // - The slot's holder gives up its pages.
+        // - Parts that are not committed are not touched, only decommitted.
         unsafe { mapping.pages(start..start + len) }
     }
 
@@ -280,7 +288,7 @@ impl Zone {
         self.space.free_decommitted(position).expect("V1: what is held is freed once");
     }
 
-    /// Checks what the space does not know: V4 and V5.
+    /// Checks V4 and V5, which the space cannot check.
     pub(crate) fn validate(&self, mapping: &Mapping) -> Result<(), Broken> {
         self.space.validate()?;
         let (held, committed) = (self.stats().held_bytes, mapping.committed_bytes(&self.place.range) as u64);

@@ -1,4 +1,4 @@
-//! Where a zone is in the mapping, and how its space numbers that.
+//! The place of a zone in the mapping, and the numbering of its space.
 //!
 //! ```text
 //!   lent       | .. | ........ range ........ | .. |     blocks: a position is an address
@@ -17,13 +17,13 @@ pub(crate) struct Place {
     pub(crate) name: String,
     /// The position of the first byte of `range`.
     first: u64,
-    /// Bytes of a position: one, or the stride of a pool.
+    /// Bytes per position: one, or the stride of a pool.
     unit_bytes: u64,
     /// The bytes of the mapping that have positions.
     pub(crate) range: Range<usize>,
-    /// All bytes that nobody else has: what lies before and behind the slots of a pool, too.
+    /// All bytes that belong to the zone, including those before and after the slots of a pool.
     pub(crate) lent: Range<usize>,
-    /// What the system was advised of these.
+    /// The advice that the system accepted for these.
     pub(crate) advice: Advice,
 }
 
@@ -35,7 +35,7 @@ impl Place {
         Self { name, first, unit_bytes: 1, range: all.clone(), lent: all, advice }
     }
 
-    /// A range of whole slots in bytes that were lent to a pool.
+    /// A range of whole slots, within bytes that were lent to a pool.
     pub(crate) fn of_slots(name: &str, lent: Range<usize>, range: Range<usize>, shape: &Shape) -> Self {
         let (name, advice) = (name.to_owned(), Advice::default());
         Self { name, first: 0, unit_bytes: shape.stride, range, lent, advice }
@@ -46,13 +46,13 @@ impl Place {
         Span::from_size(self.first, self.range.len() as u64 / self.unit_bytes)
     }
 
-    /// What was lent before and behind the range, where that is something.
+    /// The bytes lent before and after the range, if there are any.
     pub(crate) fn edges(&self) -> impl Iterator<Item = Range<usize>> {
         let edges = [self.lent.start..self.range.start, self.range.end..self.lent.end];
         edges.into_iter().filter(|edge| !edge.is_empty())
     }
 
-    /// Bytes of so many positions.
+    /// The bytes of `positions` positions.
     pub(crate) fn bytes(&self, positions: u64) -> u64 {
         positions * self.unit_bytes
     }
@@ -63,13 +63,13 @@ impl Place {
         self.range.start + self.bytes(position - self.first) as usize
     }
 
-    /// The bytes of the mapping at positions.
+    /// The offsets of some positions in the mapping.
     pub(crate) fn offsets(&self, span: Span) -> Range<usize> {
         let start = self.offset(span.first());
         start..start + self.bytes(span.size_saturating()) as usize
     }
 
-    /// The position of a byte of the mapping; `None` if it is not of the zone.
+    /// The position of an offset of the mapping; `None` if it is not in the zone.
     pub(crate) fn position(&self, offset: usize) -> Option<u64> {
         let is_here = self.range.contains(&offset);
         is_here.then(|| self.first + (offset - self.range.start) as u64 / self.unit_bytes)

@@ -1,4 +1,4 @@
-//! How a pool cuts its addresses into slots.
+//! The layout of a pool's slots within its addresses.
 
 use std::ops::Range;
 
@@ -7,22 +7,23 @@ use std::ops::Range;
 pub(crate) struct Shape {
     /// Bytes from one slot to the next.
     pub(crate) stride: u64,
-    /// Bytes of a slot in use, within the stride.
+    /// Usable bytes of a slot, within the stride.
     pub(crate) data: Range<usize>,
-    /// Bytes that fault, within the stride; none if there is no guard.
+    /// Bytes that fault, within the stride; empty if there is no guard.
     pub(crate) guard: Range<usize>,
-    /// Whether slots have the guard of the one before them, too.
+    /// Whether the guard of the slot before also guards this slot.
     pub(crate) both_sides: bool,
     /// Bytes that may have pages while a slot is free.
     pub(crate) kept: usize,
     /// Whether free slots are zero (V3).
     pub(crate) zeroed: bool,
-    /// Whether dropped slots wait to be looked through: to be cleared, or to keep no more than `kept`.
+    /// Whether dropped slots wait to be scanned: to be cleared, or to keep no more than `kept`.
     pub(crate) waits: bool,
 }
 
 impl Shape {
-    /// The bytes of a part of a slot that may keep their pages while it is free: those of its first, of a stack its last, `kept` bytes.
+    /// The bytes of a part of a slot that may stay resident while it is free: within its first `kept` bytes, or its
+    /// last for a stack.
     pub(crate) fn stays(&self, part: &Range<usize>) -> Range<usize> {
         let kept = match self.guard.start < self.data.start {
             true => self.data.len() - self.kept..self.data.len(),

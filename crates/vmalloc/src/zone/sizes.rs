@@ -1,9 +1,9 @@
-//! What a length is served with: whole pages in a slab, or a large block of a size that is reused.
+//! Size classes: a length gets whole pages in a slab, or a large block of a size that is reused.
 
 /// Pages of the largest block in a slab.
 const SLAB_PAGES: usize = 256;
 
-/// Pages, without a division.
+/// Computes whole pages without a division.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     page_mask: usize,
@@ -15,26 +15,27 @@ impl Sizes {
         Self { page_mask: page_bytes - 1 }
     }
 
-    /// Whole pages that hold `len` bytes; `None` beyond the address space.
+    /// `len` rounded up to whole pages; `None` beyond the address space.
     #[inline]
     pub(crate) fn pages(self, len: usize) -> Option<usize> {
         Some(len.checked_add(self.page_mask)? & !self.page_mask)
     }
 
-    /// Whether a length of whole pages is one of large blocks.
+    /// Whether a length of whole pages needs a large block.
     #[inline]
     pub(crate) fn is_large(self, len: usize) -> bool {
         len > SLAB_PAGES * (self.page_mask + 1)
     }
 
-    /// The size of the large block for a length: the next of four for each doubling, so that lengths like it reuse its memory.
+    /// The size of the large block for a length: the next of four sizes for each doubling, so that similar lengths
+    /// reuse its memory.
     pub(crate) fn large_bytes(self, len: usize) -> u64 {
         let step = 1u64 << ((len as u64 - 1).ilog2() - 2);
-        // A length that cannot be rounded up is too long either way.
+        // A length that cannot be rounded up is too long in any case.
         (len as u64).checked_next_multiple_of(step).unwrap_or(!(step - 1))
     }
 
-    /// The number of the largest such size that is not above `bytes`, which are those of a large block.
+    /// The number of the largest such size that is at most `bytes`, the length of a large block.
     pub(crate) fn large_class(self, bytes: u64) -> usize {
         let log = bytes.ilog2();
         let least = (SLAB_PAGES * (self.page_mask + 1)).ilog2();

@@ -23,7 +23,7 @@ pub(crate) struct Zones {
     blocks: Arc<Zone>,
     pools: Mutex<Vec<Arc<Zone>>>,
     pub(crate) lending: Lending,
-    /// Whether mappings have names.
+    /// Whether the kernel names mappings.
     pub(crate) named: bool,
 }
 
@@ -59,7 +59,7 @@ impl Zones {
         &self.blocks
     }
 
-    /// The held block that has an address.
+    /// The held block that contains an address.
     pub(crate) fn locate(&self, address: u64) -> Option<Span> {
         self.blocks.space.locate(address)
     }
@@ -69,7 +69,7 @@ impl Zones {
         self.lending.take(&self.blocks, &self.mapping, request, by)
     }
 
-    /// Returns lent addresses whose pages are gone, or keeps them until the system takes these back.
+    /// Returns lent addresses whose pages are gone. Keeps them as pending if they are not, until a retry succeeds.
     pub(crate) fn end_lending(&self, range: Range<usize>, by: Use, is_reset: bool) {
         if !is_reset {
             self.mapping.count_refused();
@@ -77,19 +77,19 @@ impl Zones {
         self.lending.end(&self.blocks, range, by, is_reset);
     }
 
-    /// Gives back all pages, guards and addresses of a pool of which nothing is held or claimed.
+    /// Frees all pages, guards and addresses of a pool without held or claimed slots.
     pub(crate) fn end_pool(&self, zone: &Zone) {
         let is_reset = Lending::reset(&self.mapping, &zone.place.lent);
         self.mapping.end_advice(zone.place.lent.clone(), zone.place.advice);
         self.end_lending(zone.place.lent.clone(), Use::Pool, is_reset);
     }
 
-    /// Tries once more to give back what dropped pools and vectors left. Returns how many bytes of addresses came free.
+    /// Retries the decommit of what dropped pools and vectors left. Returns how many bytes of addresses became free.
     pub(crate) fn retry_pending(&self) -> u64 {
         self.lending.retry(&self.blocks, &self.mapping)
     }
 
-    /// Opens a pool's zone, whose memory is asked to be so.
+    /// Opens a pool's zone, with advice for its memory.
     pub(crate) fn open(&self, mut zone: Zone, asked: Advice) -> Result<Arc<Zone>, PoolError> {
         name(&self.mapping, &zone);
         zone.place.advice = self.mapping.advise_part(zone.place.lent.clone(), asked);
@@ -100,7 +100,7 @@ impl Zones {
         Ok(zone)
     }
 
-    /// Takes a pool's zone off the list. Nobody begins to purge it any more.
+    /// Removes a pool's zone from the list. No purge begins on it any more.
     pub(crate) fn close(&self, zone: &Arc<Zone>) {
         lock(&self.pools).retain(|other| !Arc::ptr_eq(other, zone));
     }
@@ -119,7 +119,7 @@ impl Zones {
     }
 }
 
-/// Names a zone's mapping, where the kernel has names.
+/// Names a zone's mapping, if the kernel has such names.
 fn name(mapping: &Mapping, zone: &Zone) -> bool {
     CString::new(zone.place.name.as_str()).is_ok_and(|name| mapping.name(zone.place.range.clone(), &name))
 }
