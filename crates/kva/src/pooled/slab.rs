@@ -4,7 +4,7 @@
 //!             base                                                        base + as many slots as the class has
 //!   address   |  slot 0  |  slot 1  |  slot 2  |  ...  |  slot 31  |
 //!   free         0          1          1                  0              held, free, free, held
-//!   resident         1          0          1                  1              free and resident: pages may be resident
+//!   resident     1          0          1                  1              free and resident: pages may be resident
 //! ```
 //!
 //! An extent is a slab of one slot.
