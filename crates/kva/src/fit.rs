@@ -22,7 +22,7 @@ pub enum Fit {
 }
 
 impl Fit {
-    /// How `span` lies in `block`, which covers it. Cost: constant.
+    /// The fit of `span` in `block`, which covers it. Cost: constant.
     #[must_use]
     pub const fn of(block: Span, span: Span) -> Self {
         match (block.first() == span.first(), block.last() == span.last()) {

@@ -1,13 +1,14 @@
 //! Faithful models of the Linux kernel's allocation algorithms, for comparisons and for kernel developers.
 //!
-//! [`kva`] has the augmented red-black tree of free blocks of the 2019 rework of vmalloc, with the kernel's search and
-//! the improvements that its talk wished for, and an address space that uses it.
+//! [`kva`] has the augmented red-black tree of free blocks of the 2019 rework of vmalloc, and an address space that
+//! uses it. The tree has the kernel's search, and the improvements that the talk wished for.
 //!
 //! [`maple`] has the maple tree's calls, cursor, error codes and planners, over a [`WordMap`](freehold_maple::WordMap).
 //!
 //! [`percpu`] has the placements of the kernel's per-CPU allocator, for a [`ChunkSet`](freehold_percpu::ChunkSet).
 //!
-//! These have the kernel's complexity bounds. The worst-case guarantees of the other freehold crates do not hold here.
+//! These models have the kernel's complexity bounds. The worst-case guarantees of the other freehold crates do not hold
+//! here.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::expect_used, reason = "what only a broken invariant can reach stops, by its number")]

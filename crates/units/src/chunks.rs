@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A number contains its chunk and its place there, so looking it up is short. With consecutive numbers, a look-up in a
-//! shared map would take 1.22 times as long, and an allocation and free of a pooled space 256 instructions instead of
-//! 233.
+//! shared map would take 1.22 times as long. An allocation and free of a pooled space would take 256 instructions
+//! instead of 233.
 
 /// Number of places in the first chunk.
 const FIRST: usize = 64;

@@ -30,7 +30,7 @@ impl From<alloc::collections::TryReserveError> for OutOfMemory {
 pub struct Rejected<T, E> {
     /// The value, returned to the caller.
     pub value: T,
-    /// Why the operation was refused.
+    /// The reason of the refusal.
     pub cause: E,
 }
 

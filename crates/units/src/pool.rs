@@ -349,7 +349,7 @@ mod tests {
         assert_eq!((copy.in_use(), copy.made(), copy.vacant().count()), (300, 1300, 1000));
     }
 
-    /// A copy has room for what is in it alone, so it may grow from any number of nodes.
+    /// A copy has capacity for its own nodes only, so it may grow from any number of nodes.
     #[test]
     fn a_copy_that_grows_holds_one_piece() {
         for made in 1..64 {

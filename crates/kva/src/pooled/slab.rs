@@ -28,8 +28,8 @@ use super::word::{LAST_GENERATION, Word};
 use crate::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use freehold_units::Span;
 
-/// The class word of an extent, which has no slots. Other records have the class's number in the low byte, the number
-/// of free slots at which the slab is listed in the third, and its number of slots in the highest.
+/// The class word of an extent, which has no slots. In other records the low byte is the class's number, the third byte
+/// the number of free slots at which the slab is listed, and the highest byte its number of slots.
 const EXTENT: u32 = 0xff;
 
 fn class_word(class: Class) -> u32 {
@@ -79,7 +79,7 @@ impl Layout {
         self.class.map_or(list_at, |class| list_at.min(class.list_at()))
     }
 
-    /// Where a slot starts.
+    /// The first address of a slot.
     #[inline]
     fn first(&self, slot: u32) -> u64 {
         start_of(self.base, self.slot_bytes, slot)

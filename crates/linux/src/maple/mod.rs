@@ -1,7 +1,7 @@
 //! The kernel's maple tree interface: its calls, its cursor and its error codes, over a [`WordMap`].
 //!
-//! It is for code that is written against the kernel's tree, and for replaying the tree's recorded answers. New code
-//! should use [`WordMap`] itself, which has no zero entry, no states and more precise errors.
+//! This module is for code that is written against the kernel's tree, and for replaying that tree's recorded answers.
+//! New code should use [`WordMap`] itself, which has no zero entry, no states and more precise errors.
 //!
 //! | The kernel's | Here |
 //! |---|---|

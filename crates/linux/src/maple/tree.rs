@@ -94,7 +94,7 @@ impl<E: NonNullValue> Tree<E> {
         }
     }
 
-    /// Stores into a free range. The item may be [`Item::Null`].
+    /// Stores into a free range. [`Item::Null`] only checks that the range is free.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `first > last`; [`Error::Exists`] if the range overlaps an entry or a zero entry;
@@ -145,7 +145,7 @@ impl<E: NonNullValue> Tree<E> {
         self.find(index, max)
     }
 
-    /// The next entry above the range that contains an index, if it starts at `max` or below.
+    /// The next entry or zero entry above the range that contains an index, if it starts at `max` or below.
     #[doc(alias = "mt_next")]
     #[must_use]
     pub fn next(&self, index: u64, max: u64) -> Item<E::Ref<'_>> {
@@ -155,7 +155,7 @@ impl<E: NonNullValue> Tree<E> {
         Item::from_slot(found.map(|(_, value)| value))
     }
 
-    /// The next entry below the range that contains an index, if it ends at `min` or above.
+    /// The next entry or zero entry below the range that contains an index, if it ends at `min` or above.
     #[doc(alias = "mt_prev")]
     #[must_use]
     pub fn prev(&self, index: u64, min: u64) -> Item<E::Ref<'_>> {

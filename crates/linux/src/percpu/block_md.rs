@@ -115,7 +115,7 @@ impl BlockMd {
         self.contig_hint = len;
     }
 
-    /// Of two longest runs the better aligned stays; the other may become the scan hint.
+    /// Keeps the better aligned of two longest runs; the other may become the scan hint.
     fn offer_equal(&mut self, start: u32, len: u32) {
         if better_aligned(start, self.contig_hint_start) {
             self.contig_hint_start = start;

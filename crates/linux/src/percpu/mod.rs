@@ -6,10 +6,10 @@
 //!          scan_hint contig_hint    right_free      left_free is 0: the first bit is used
 //! ```
 //!
-//! A block's record has its longest free run (`contig_hint`), the longest known run before that (`scan_hint`), the runs
-//! that touch its edges and a lower bound of its first free bit. A chunk has such a record of itself, computed from
-//! those of its blocks. Hints let a search skip blocks and chunks where nothing fits. They are never too high; the
-//! chunk's may be too low (P3).
+//! A block's record has its longest free run (`contig_hint`) and the longest known run before that (`scan_hint`). It
+//! also has the runs that touch the block's edges and a lower bound of its first free bit. A chunk has such a record of
+//! itself, computed from those of its blocks. Hints let a search skip blocks and chunks where nothing fits. They are
+//! never too high; the chunk's may be too low (P3).
 //!
 //! Cost of a request: linear in the chunks and in the bits of those that are searched, as in the kernel.
 //!
@@ -45,9 +45,8 @@ pub struct Kernel<R>(PhantomData<R>);
 
 /// The differences between the kernel's placements. The defaults are those of [`Repaired`].
 pub trait Rules: Clone + Debug {
-    /// Whether a free within a block other than the first fails to raise the chunk's `contig_hint`, as the
-    /// kernel compares an end within the block with a start within the chunk. Holes then stay unused until a
-    /// whole block becomes free.
+    /// Whether a free within a block other than the first fails to raise the chunk's `contig_hint`. The kernel compares
+    /// an end within the block with a start within the chunk. Holes then stay unused until a whole block becomes free.
     const STALE_CHUNK_HINT: bool = false;
     /// Whether there are scan hints, and skipped runs are remembered in them.
     const SCAN_HINT: bool = true;

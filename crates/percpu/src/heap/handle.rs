@@ -161,8 +161,8 @@ impl PerCpuHeap {
 
     /// Frees an object.
     ///
-    /// Cost: a step for each word of the object in each unit that was ever used, and, for sizes or alignments without a
-    /// magazine, a free ([`ChunkSet::free`](crate::ChunkSet::free)) under the heap's lock.
+    /// Cost: a step for each word of the object in each unit that was ever used. For sizes or alignments without a
+    /// magazine, also a free ([`ChunkSet::free`](crate::ChunkSet::free)) under the heap's lock.
     ///
     /// # Safety
     /// - The object is live and belongs to this heap.

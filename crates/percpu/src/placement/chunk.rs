@@ -144,9 +144,9 @@ impl<H> Chunk<H> {
         block_of(run.start)..block_of(run.end - 1) + 1
     }
 
-    /// Where a search continues after the unpopulated pages of a run: the first bit of the first populated page after
-    /// the first unpopulated one. If there is none, the first bit of the page after the run. Cost: a step for every
-    /// page.
+    /// The bit at which a search continues after the unpopulated pages of a run: the first bit of the first populated
+    /// page after the first unpopulated one. If there is none, the first bit of the page after the run. Cost: a step
+    /// for every page.
     pub fn behind_bare_pages(&self, run: &Range<u32>) -> u32 {
         let pages = Self::pages_of(run);
         let bare = self.pages.next_bare(pages.clone());

@@ -53,7 +53,7 @@ pub struct Change {
 /// A placement's record of a chunk's free runs, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// The longest run in bits, as far as the placement knows.
+    /// The longest run known to the placement, in bits.
     pub longest: u32,
     /// The start of that run, if the placement knows it.
     pub start: Option<u32>,

@@ -45,7 +45,7 @@ pub enum RestoreError<E> {
     Kind {
         /// The offset of its start.
         at: usize,
-        /// Its first byte.
+        /// The first byte of the run.
         kind: u8,
     },
     /// A number of 2^64 or more, or in more bytes than necessary.
@@ -96,7 +96,7 @@ pub enum RestoreError<E> {
     Empty,
     /// A value could not be decoded.
     Value {
-        /// Its region, without guard.
+        /// The value's region, without guard.
         region: Span,
         /// The error of the caller's `decode`.
         error: E,
