@@ -155,7 +155,7 @@ fn where_barriers_are_refused_a_reader_that_was_idle_all_the_time_holds_back_all
     let reader = domain.reader().unwrap();
     let mut backlog = Backlog::new(&domain, 2);
     retire(&mut backlog, 0..2);
-    // Its last stamp may be on its way.
+    // Its last stamp may not be visible yet.
     let refused = backlog.poll(drop).unwrap_err();
     assert!(matches!(refused, BacklogError::Barrier(_)));
     assert!(
@@ -166,7 +166,7 @@ fn where_barriers_are_refused_a_reader_that_was_idle_all_the_time_holds_back_all
     assert!(matches!(backlog.barrier(drop), Err(SynchronizeError::Barrier(_))));
     assert_eq!(backlog.held(), 2);
     assert_eq!((domain.stats().refused_barriers, domain.stats().grace_periods), (3, 0));
-    // The first guard tells that the reader knows.
+    // The first guard with the flag shows that the reader has seen it.
     let guard = reader.read();
     assert_eq!(polled(&mut backlog), []);
     assert_eq!(domain.stats().grace_periods, 1);
@@ -323,7 +323,7 @@ fn short_threads_leave_no_slots_behind() {
     assert!(stats.slots <= 64, "{stats:?}");
 }
 
-/// Counts in which order thread-locals go, and reads where the thread's own slot may be gone.
+/// Records the order in which thread-locals are dropped, and reads where the thread's own slot may be gone.
 struct ReadsAtItsEnd(&'static std::thread::LocalKey<RefCell<Vec<crate::Guard<'static>>>>);
 
 impl Drop for ReadsAtItsEnd {
@@ -344,7 +344,7 @@ fn a_guard_of_a_thread_that_ends_holds_on_and_gives_its_slot_back() {
         static GUARDS_BEFORE: RefCell<Vec<crate::Guard<'static>>> = const { RefCell::new(Vec::new()) };
         static GUARDS_AFTER: RefCell<Vec<crate::Guard<'static>>> = const { RefCell::new(Vec::new()) };
     }
-    // More than may be left behind.
+    // More than the number that may be left behind.
     for _ in 0..if cfg!(miri) { 70 } else { 200 } {
         std::thread::spawn(|| {
             GUARDS_BEFORE.with_borrow_mut(Vec::clear);

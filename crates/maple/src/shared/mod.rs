@@ -54,9 +54,10 @@
 //! - (c) A node is reclaimed only after every guard that could reach it has ended.
 //!
 //! Let t be the newest publication that happens before the reader's next load. The descent keeps one invariant: **the
-//! reader's node is in the tree at t, and its range contains the index.** Look at one step, the load of a link, which
-//! reads what publication b stored there (or what the node was built with, as part of the publication that made it
-//! reachable):
+//! reader's node is in the tree at t, and its range contains the index.**
+//!
+//! Look at one step: the load of a link. It reads the value that some publication b stored there. If the link has not
+//! changed since its node was built, b is the publication that made the node reachable.
 //!
 //! - If b is at most t, the link has the same value at t: had it changed between b and t, the reader would have to see
 //!   the later value, as everything up to t happens before its load. So the child is in the tree at t.

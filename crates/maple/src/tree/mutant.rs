@@ -5,8 +5,8 @@ use crate::node::NodeId;
 use std::cell::Cell;
 
 std::thread_local! {
-    /// Whether this thread's writers share a node between the old tree and the new one wherever its content is the
-    /// same, even if its index range is not.
+    /// Whether this thread's writers share each node whose content is the same in the old tree and the new one, even if
+    /// its index range differs.
     pub(crate) static SHARES_EQUAL_COPIES: Cell<bool> = const { Cell::new(false) };
 }
 

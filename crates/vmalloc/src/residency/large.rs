@@ -1,7 +1,7 @@
 //! Lists of freed large blocks that keep their pages, by size class.
 //!
-//! A name in a list is a hint: a purge may have taken the block since. A list never has more names than the most blocks
-//! of its size that were held at one time, since each request removes names until one is valid.
+//! A name in a list is a hint: a purge may have taken the block since. Each request removes names until one is valid.
+//! So a list never has more names than the most blocks of its size that were held at one time.
 
 use crate::lock::lock;
 use crate::zone::{Held, Zone, Zones};
