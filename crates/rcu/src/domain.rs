@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 /// A set of readers. Something retired in a domain waits for that domain's readers only.
 ///
 /// Most programs use the [global](Domain::global) domain, where each thread finds its slot in a thread-local. In
-/// another domain, threads read through [`Reader`]s: a reader that stalls there delays nothing elsewhere.
+/// another domain, threads read through [`Reader`](crate::Reader)s: a reader that stalls there delays nothing elsewhere.
 #[repr(align(128))]
 pub struct Domain {
     /// Grows by `EPOCH` with each grace period. Has the flag `FENCES` once barriers are refused (R9). Written by
