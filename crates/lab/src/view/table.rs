@@ -5,7 +5,7 @@ use super::escape::html;
 use super::palette::Palette;
 use super::words::shown;
 use crate::engine::FEATURES;
-use crate::record::{Origin, Record, Results, figure_like, fixed, largest, parts, values};
+use crate::record::{Field, Origin, Record, Results, figure_like, fixed, largest, parts, values};
 use std::fmt::Write;
 
 /// A spread below this is not told.
@@ -36,7 +36,11 @@ pub(super) fn tables(view: &TableView, scope: &Scope) -> Vec<Table> {
 }
 
 fn one(view: &TableView, records: &[&Record], title: String) -> Table {
-    let mut header: Vec<String> = view.rows.iter().map(|field| field.name().replace('_', " ")).collect();
+    // What no record has is no column.
+    let of_rows = view.rows.iter().copied();
+    let of_rows: Vec<Field> =
+        of_rows.filter(|&field| records.iter().any(|record| record.field(field).is_some())).collect();
+    let mut header: Vec<String> = of_rows.iter().map(|field| field.name().replace('_', " ")).collect();
     let mut cells: Vec<(Vec<String>, &Cell)> = Vec::new();
     for (column, of_column) in parts(records, &view.columns) {
         // What no row has is no column.
@@ -54,7 +58,7 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
     };
     let leasts: Vec<f64> = cells.iter().map(least).collect();
     let row = |(row, of_row): (Vec<String>, Vec<&Record>)| {
-        let names = view.rows.iter().zip(&row).map(|(field, value)| shown(*field, value));
+        let names = of_rows.iter().zip(&row).map(|(field, value)| shown(*field, value));
         let figure = |((column, cell), least): (&(Vec<String>, &Cell), &f64)| {
             let same = of_row.iter().copied();
             let same = same.filter(|record| cell.is_of(record) && values(record, &view.columns) == *column);
@@ -63,8 +67,8 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
         };
         names.chain(cells.iter().zip(&leasts).map(figure)).collect()
     };
-    let rows = parts(records, &view.rows).into_iter().map(row).collect();
-    Table { title, header, rows, name_columns: view.rows.len() }
+    let rows = parts(records, &of_rows).into_iter().map(row).collect();
+    Table { title, header, rows, name_columns: of_rows.len() }
 }
 
 fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> String {
