@@ -402,7 +402,7 @@ fn what_was_measured_once_is_not_judged_and_that_is_said() {
     figure_of(&mut results, "area-map", "loop", time, &[28.0, 29.0]);
     assert_eq!(findings(&results)[0].verdict, Verdict::NotJudged);
     let (page, text) = shown("", &results);
-    let said = "Not judged, as measured in one round: 1 figures of per-CPU objects of network namespaces.";
+    let said = "Not judged, as measured in one round: per-CPU objects of network namespaces (1).";
     assert!(text.contains(said) && page.contains(said), "{text}");
     assert!(!text.contains("in none of"), "{text}");
 }
