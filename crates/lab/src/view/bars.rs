@@ -39,7 +39,8 @@ impl Scale {
 
 /// The bars as HTML; nothing of none.
 pub(super) fn render(view: &BarsView, scope: &Scope, palette: &Palette) -> String {
-    let records = scope.records(&view.of, std::slice::from_ref(&view.cell));
+    let mut records = scope.records(&view.of, std::slice::from_ref(&view.cell));
+    records.retain(|record| record.key.engine != "floor");
     let Some(scale) = Scale::of(&records) else { return String::new() };
     let mut body = format!("<p class=\"scale\">{}, logarithmic</p>", html(&view.scale));
     for (names, of_group) in parts(&records, &view.groups) {

@@ -15,7 +15,9 @@ const MOST: usize = 12;
 /// nothing was compared.
 pub(super) fn table(results: &Results) -> Option<Table> {
     let mut pairs: Vec<(&Record, &Record)> = Vec::new();
-    let at = |record: &Record, when: &str| record.field(Field::When).as_deref() == Some(when);
+    let at = |record: &Record, when: &str| {
+        record.key.engine != "floor" && record.field(Field::When).as_deref() == Some(when)
+    };
     for before in results.records.iter().filter(|record| record.metric.is_compared() && at(record, "before"))
     {
         let key = before.key.clone().param(Field::When, "after");

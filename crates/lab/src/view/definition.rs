@@ -142,10 +142,32 @@ pub(super) struct BarsView {
     /// What names a bar.
     #[serde(default = "engine")]
     pub(super) bar: Field,
+    /// The title of the same figures as a table: with a row for each group, a column for each bar; none if another view has them.
+    #[serde(default)]
+    pub(super) table: Option<String>,
+    /// That table is not on the screen unless all are asked for.
+    #[serde(default)]
+    pub(super) more: bool,
 }
 
 fn engine() -> Field {
     Field::Engine
+}
+
+impl BarsView {
+    /// The same figures as a table, if it has one. What does no work has a column, though no bar.
+    pub(super) fn as_table(&self) -> Option<TableView> {
+        let Self { table, of, groups, bar, cell, more, .. } = self;
+        table.clone().map(|title| TableView {
+            title,
+            of: of.clone(),
+            rows: groups.clone(),
+            columns: vec![*bar],
+            cells: vec![cell.clone()],
+            more: *more,
+            ..TableView::default()
+        })
+    }
 }
 
 /// A picture by its name, and its words.

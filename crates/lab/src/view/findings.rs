@@ -205,7 +205,7 @@ fn not_judged(findings: &[Finding]) -> Option<String> {
     let mut known = HashSet::new();
     workloads.retain(|workload| known.insert(workload.clone()));
     let (count, workloads) = (these.len(), workloads.join(", "));
-    (count > 0).then(|| format!("Not judged, as measured in one round: {count} figures of {workloads}."))
+    (count > 0).then(|| format!("Not judged, as measured in one round: {workloads} ({count})."))
 }
 
 /// The recorded workloads, each on the default engine, on today's Linux and on the best of the others; `None` of none.

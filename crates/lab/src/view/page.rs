@@ -141,7 +141,11 @@ fn one(section: &Section, number: usize, scope: &Scope, palette: &Palette) -> an
             View::Features { title } => {
                 tables.push_str(&table::render(&table::features(title, scope.results), palette));
             }
-            View::Bars(view) => figures.push_str(&bars::render(view, scope, palette)),
+            View::Bars(view) => {
+                figures.push_str(&bars::render(view, scope, palette));
+                let all = view.as_table().map_or_else(Vec::new, |view| table::tables(&view, scope));
+                tables.extend(all.iter().map(|table| table::render(table, palette)));
+            }
             View::Plot(view) => figures.push_str(&plot::render(view, scope, palette)?),
             View::Histogram(view) => figures.push_str(&histogram::render(view, scope)),
             View::Picture(view) => figures.push_str(&pictures(view, scope, palette)?),

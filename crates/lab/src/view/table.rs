@@ -5,7 +5,7 @@ use super::escape::{html, plain};
 use super::palette::Palette;
 use super::words::shown;
 use crate::engine::FEATURES;
-use crate::record::{Origin, Record, Results, figure_like, fixed, largest, parts, values};
+use crate::record::{Field, Origin, Record, Results, figure_like, fixed, largest, parts, values};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -45,7 +45,11 @@ pub(super) fn tables(view: &TableView, scope: &Scope) -> Vec<Table> {
 }
 
 fn one(view: &TableView, records: &[&Record], title: String) -> Table {
-    let mut header: Vec<String> = view.rows.iter().map(|field| field.name().replace('_', " ")).collect();
+    // What no record has is no column.
+    let fields = view.rows.iter().copied();
+    let fields: Vec<Field> =
+        fields.filter(|&field| records.iter().any(|record| record.field(field).is_some())).collect();
+    let mut header: Vec<String> = fields.iter().map(|field| field.name().replace('_', " ")).collect();
     let mut cells: Vec<(Vec<String>, &Cell)> = Vec::new();
     for (column, of_column) in parts(records, &view.columns) {
         // What no row has is no column.
@@ -55,12 +59,12 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
             cells.push((column.clone(), cell));
         }
     }
-    let of_rows = parts(records, &view.rows);
+    let rows = parts(records, &fields);
     let names = |row: &[String]| -> Vec<String> {
-        view.rows.iter().zip(row).map(|(field, value)| shown(*field, value)).collect()
+        fields.iter().zip(row).map(|(field, value)| shown(*field, value)).collect()
     };
     let mut called: HashMap<Vec<String>, usize> = HashMap::new();
-    of_rows.iter().for_each(|(row, _)| *called.entry(names(row)).or_default() += 1);
+    rows.iter().for_each(|(row, _)| *called.entry(names(row)).or_default() += 1);
     let least = |(column, cell): &(Vec<String>, &Cell)| {
         let same = records.iter().filter(|record| {
             cell.is_of(record) && record.value > 0.0 && values(record, &view.columns) == *column
@@ -79,8 +83,8 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
         };
         names.into_iter().chain(cells.iter().zip(&leasts).map(figure)).collect()
     };
-    let rows = of_rows.into_iter().map(row).collect();
-    Table { title, header, rows, name_columns: view.rows.len() }
+    let rows = rows.into_iter().map(row).collect();
+    Table { title, header, rows, name_columns: fields.len() }
 }
 
 fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> String {

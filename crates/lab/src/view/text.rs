@@ -69,6 +69,7 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
             let is_more = match view {
                 View::Table(view) => view.more,
                 View::Histogram(view) => view.more,
+                View::Bars(view) => view.more,
                 _ => false,
             };
             if is_more && !all {
@@ -109,7 +110,8 @@ fn of_view(view: &View, scope: &Scope) -> Vec<Table> {
         View::Histogram(view) => histogram::texts(view, scope),
         View::Published { title, suite } => vec![published::table(title, suite, scope)],
         View::Features { title } => vec![table::features(title, scope.results)],
-        View::Bars(_) | View::Plot(_) | View::Picture(_) => Vec::new(),
+        View::Bars(view) => view.as_table().map_or_else(Vec::new, |view| table::tables(&view, scope)),
+        View::Plot(_) | View::Picture(_) => Vec::new(),
     }
 }
 

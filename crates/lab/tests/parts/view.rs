@@ -402,7 +402,7 @@ fn what_was_measured_once_is_not_judged_and_that_is_said() {
     figure_of(&mut results, "area-map", "loop", time, &[28.0, 29.0]);
     assert_eq!(findings(&results)[0].verdict, Verdict::NotJudged);
     let (page, text) = shown("", &results);
-    let said = "Not judged, as measured in one round: 1 figures of per-CPU objects of network namespaces.";
+    let said = "Not judged, as measured in one round: per-CPU objects of network namespaces (1).";
     assert!(text.contains(said) && page.contains(said), "{text}");
     assert!(!text.contains("in none of"), "{text}");
 }
@@ -449,6 +449,18 @@ fn ten_times_as_much_is_a_decade_longer() {
     assert!(page.contains("--decades:3\""), "{page}");
     let widths = between(&page, "style=\"width:", "%");
     assert_eq!(widths[2..], ["33.33", "66.67", "0.00"]);
+    let view = "[[section.view]]\nkind = \"bars\"\ntitle = \"\"\nscale = \"\"\nof = {}\ncell = \"count\"\ngroups = [\"op\"]\ntable = \"as a table\"";
+    let mut results = Results::default();
+    for engine in ["a", "floor"] {
+        results.of(Key::new("", "").engine(engine).op("x")).put(Metric::Count, Stat::Total, 7.0, 1);
+    }
+    let (page, text) = shown(view, &results);
+    assert_eq!(page.matches("class=\"who\"").count(), 1, "what does no work has no bar");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(
+        words.ends_with(&["as", "a", "table", "op", "a", "floor", "(not", "judged)", "x", "7", "7"]),
+        "{text}"
+    );
     let least = bars(&[10.0]);
     assert_eq!(between(&least, "style=\"width:", "%"), ["100.00"], "the least is seen, too");
     assert!(!bars(&[]).contains("class=\"bars\""));
