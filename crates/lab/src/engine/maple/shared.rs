@@ -53,6 +53,14 @@ fn refusal(rejected: Rejected<Entry, WriteError>) -> Refusal {
     }
 }
 
+/// Makes a change, and makes it again if too much waited for readers: other threads of this process read as well.
+fn made<T, E>(change: impl Fn() -> Result<T, E>, cause: impl Fn(&E) -> &WriteError) -> Result<T, E> {
+    change().or_else(|refused| match cause(&refused) {
+        WriteError::Full { .. } if freehold_rcu::synchronize().is_ok() => change(),
+        _ => Err(refused),
+    })
+}
+
 impl SharedTree {
     fn at(&self, index: u64) -> Value {
         value(self.shared.read().slot_at(index).1)
@@ -61,7 +69,7 @@ impl SharedTree {
     /// Erases what has the index; says what that was.
     fn take(&self, index: u64) -> Value {
         let found = self.at(index);
-        match self.shared.erase(index) {
+        match made(|| self.shared.erase(index), |cause| cause) {
             Ok(Some(_)) => found,
             Ok(None) | Err(_) => Value::Null,
         }
@@ -69,15 +77,19 @@ impl SharedTree {
 
     fn put(&self, span: Span, value: Value) -> Result<(), Refusal> {
         match entry(value) {
-            Some(entry) => self.shared.store(span, entry).map_err(refusal),
-            None => self.shared.remove_range(span).map_err(|_| Refusal::Busy),
+            Some(entry) => {
+                made(|| self.shared.store(span, entry), |rejected| &rejected.cause).map_err(refusal)
+            }
+            None => made(|| self.shared.remove_range(span), |cause| cause).map_err(|_| Refusal::Busy),
         }
     }
 
     /// Into a range that is free.
     fn put_free(&self, span: Span, value: Value) -> Result<(), Refusal> {
         match entry(value) {
-            Some(entry) => self.shared.insert(span, entry).map_err(refusal),
+            Some(entry) => {
+                made(|| self.shared.insert(span, entry), |rejected| &rejected.cause).map_err(refusal)
+            }
             None if self.shared.read().range(span).next().is_some() => Err(Refusal::Exists),
             None => Ok(()),
         }
