@@ -54,6 +54,8 @@ pub struct Who {
     default: bool,
     /// One of ours, which is no rival.
     ours: bool,
+    /// One that does what today's Linux does.
+    linux: bool,
 }
 
 /// The engine that does no work.
@@ -62,7 +64,7 @@ const FLOOR: &str = "floor";
 impl Who {
     /// The one that users get.
     pub const fn default(engine: &'static str) -> Self {
-        Self { engine, variant: None, default: true, ours: true }
+        Self { engine, variant: None, default: true, ours: true, linux: false }
     }
 
     /// Another of ours.
@@ -73,6 +75,11 @@ impl Who {
     /// A rival.
     pub const fn other(engine: &'static str) -> Self {
         Self { ours: false, ..Self::ours(engine) }
+    }
+
+    /// One that does what today's Linux does, which is compared first.
+    pub const fn linux(engine: &'static str) -> Self {
+        Self { linux: true, ..Self::other(engine) }
     }
 
     /// That form of it.
@@ -94,7 +101,7 @@ impl Who {
     fn key(&self, suite: &str, workload: &str, op: &str) -> Key {
         let key =
             Key::new(suite, workload).op(op).engine(self.engine).param_if(Field::Placement, self.variant);
-        Key { default: self.default, ours: self.ours, ..key }
+        Key { default: self.default, ours: self.ours, linux: self.linux, ..key }
     }
 
     /// Refuses names that none has.

@@ -158,7 +158,7 @@ pub const ENTRIES: [Entry; 4] = [
     (Who::default(POOLED), || Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
     (Who::ours(ONE_LOCK), || Ok(Box::new(OneLock(Lock::new(address_space()?))))),
     (Who::ours("split-locks").variant("busy-free-lazy"), || Ok(Box::new(Split::new(true)?))),
-    (Who::ours("split-locks").variant("nodes"), || Ok(Box::new(Split::new(false)?))),
+    (Who::linux("split-locks").variant("nodes"), || Ok(Box::new(Split::new(false)?))),
 ];
 /// One that only finds them.
 pub const FINDS: Entry = (Who::other("rwlock-btreemap"), || Ok(Box::<Found>::default()));
