@@ -128,7 +128,7 @@ pub fn run(name: &str, under: Under) -> anyhow::Result<String> {
     };
     let mut served = [0; 3];
     for (number, served) in served.iter_mut().enumerate() {
-        if number == 1 {
+        if number == 1 && when.is_some() {
             wait_for_threads();
         }
         match (when, number) {
