@@ -263,11 +263,10 @@ fn is_ascii() -> bool {
 
 /// Writes to standard output.
 fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    written(std::io::stdout().lock().write_all(text.as_bytes()))
 }
 
-/// That whoever reads the output has had enough is no failure.
+/// Flushes what was written to standard output. That whoever reads it has had enough is no failure.
 fn written(written: std::io::Result<()>) -> anyhow::Result<()> {
     match written.and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
