@@ -20,7 +20,7 @@
 //! | a guard that may move to another thread | [`read_owned`], [`OwnedGuard`] |
 //! | a bounded queue of what one writer retired | [`Backlog`] |
 //! | a wait until all present readers have left | [`synchronize`] |
-//! | a set of readers of its own | [`Domain`], [`Reader`] |
+//! | a set of readers of its own, by threads or by values | [`Domain::read`], [`Reader`] |
 //!
 //! Guards are not for signal handlers: a handler may run between the steps of its thread's own guard.
 //!
@@ -77,6 +77,8 @@ mod slot;
 mod stats;
 #[cfg(not(all(test, loom)))]
 mod thread;
+#[cfg(not(all(test, loom)))]
+mod thread_index;
 #[cfg(doctest)]
 mod type_rules;
 
@@ -86,8 +88,8 @@ mod tests;
 
 pub use backlog::Backlog;
 pub use barrier::Mode;
-pub use domain::Domain;
-pub use error::{BacklogError, OutOfMemory, SynchronizeError};
+pub use domain::{Domain, DomainRef};
+pub use error::{BacklogError, OutOfMemory, Stalled, SynchronizeError};
 pub use freehold_sys::SysError;
 /// For crates that write what readers see: sections that exclude `fork`, and thread numbers.
 pub use freehold_sys::{fork, thread_slot};
