@@ -9,7 +9,7 @@ use freehold_kva::{
 };
 use freehold_units::{Align, Span};
 
-type Space = AddressSpace<u64>;
+pub(super) type Space = AddressSpace<u64>;
 
 /// Single pages that are taken, each with a free one behind it: none, one leaf of them, many leaves, and more leaves than
 /// an inner node has children.
@@ -17,7 +17,7 @@ const SIZES: [u64; 12] = [0, 1, 7, 14, 15, 16, 17, 40, 150, 290, 700, 2200];
 /// Pages above them that are free.
 const ABOVE: u64 = 512;
 
-fn above(taken: u64) -> u64 {
+pub(super) fn above(taken: u64) -> u64 {
     2 * taken + 16
 }
 
@@ -40,7 +40,7 @@ fn bytes(space: &Space) -> Vec<u8> {
 
 /// Refuses every request for memory of `operation` in turn: it says so, nothing has changed, and the second attempt does
 /// what the first would have. Returns how many requests there were, over all sizes.
-fn refuse_each(
+pub(super) fn refuse_each(
     placement: Placement,
     start: impl Fn(&mut Space, u64),
     operation: impl Fn(&mut Space, u64) -> Result<(), OutOfMemory>,

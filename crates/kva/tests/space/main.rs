@@ -9,6 +9,7 @@ mod ends;
 mod iterators;
 mod moves;
 mod owners;
+mod parts;
 mod refusals;
 #[cfg(feature = "std")]
 mod shared;

@@ -61,7 +61,7 @@ impl<V> AddressSpace<V> {
                 let taken = guard.map_or(span, |guard| span.hull(guard));
                 // Adds a free block first, and then takes the region from it.
                 self.rebuild_block(taken)?;
-                self.reserve(1)?;
+                self.reserve_regions(1)?;
                 if is_carved {
                     self.carved.reserve()?;
                     self.carved.set(span.first(), None);
@@ -74,7 +74,7 @@ impl<V> AddressSpace<V> {
                 self.rebuild_block(span)?;
                 moves.try_reserve(1).map_err(OutOfMemory::from)?;
                 moves.push((from, to, span.first()));
-                self.reserve(1)?;
+                self.reserve_regions(1)?;
                 let block = self.block_over(span).expect("K4: what was added is free");
                 self.occupy(block, span, self.unaligned(), None, &mut ());
                 Ok(Some(span))
@@ -83,7 +83,7 @@ impl<V> AddressSpace<V> {
     }
 
     fn rebuild_block<E>(&mut self, block: Span) -> Result<(), RestoreError<E>> {
-        self.reserve(1)?;
+        self.reserve_regions(1)?;
         self.release_new(block, &mut ()).expect("K4: a run starts where the one before it ended");
         Ok(())
     }
