@@ -135,7 +135,11 @@ unsafe impl<T: ?Sized> StoredValue for Arc<T> {
         T: 'a;
 
     fn into_word(self) -> Word {
-        if is_one_word::<T>() { Self::into_raw(self).cast_mut().cast() } else { Arc::new(self).into_word() }
+        if is_one_word::<T>() {
+            Self::into_raw(self).cast_mut().cast()
+        } else {
+            Arc::into_raw(Arc::new(self)).cast_mut().cast()
+        }
     }
 
     unsafe fn from_word(word: Word) -> Self {
@@ -144,7 +148,7 @@ unsafe impl<T: ?Sized> StoredValue for Arc<T> {
             unsafe { Self::from_raw(pointer(word)) }
         } else {
             // SAFETY: as above, of the outer `Arc`.
-            Arc::unwrap_or_clone(unsafe { Arc::<Self>::from_word(word) })
+            Arc::unwrap_or_clone(unsafe { Arc::<Self>::from_raw(word.cast()) })
         }
     }
 

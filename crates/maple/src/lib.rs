@@ -108,7 +108,7 @@ pub mod maple_tree {
     pub use crate::shared::{
         Builder, Entries, Gaps, MapleTree, OwnedReading, Reading, Reclaim, Reclaimed, Snapshot, Transaction,
     };
-    pub use freehold_rcu::{Domain, Stalled, SysError, use_fences};
+    pub use freehold_rcu::{BacklogStats, Domain, Stalled, SysError, use_fences};
 }
 
 /// The map of words, with its iterators, cursors and entries.

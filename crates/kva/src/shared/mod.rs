@@ -117,12 +117,13 @@ impl<V: ?Sized> SharedSpace<V> {
         readers: Builder<Arc<V>>,
     ) -> Result<Self, Rejected<AddressSpace<Arc<V>>, OutOfMemory>> {
         let busy = readers.build();
-        for region in space.regions() {
-            for place in places_of(&region) {
-                if busy.insert(place, Arc::clone(region.value())).is_err() {
-                    return Err(Rejected { value: space, cause: OutOfMemory });
-                }
-            }
+        let fills = || {
+            space.regions().all(|region| {
+                places_of(&region).all(|place| busy.insert(place, Arc::clone(region.value())).is_ok())
+            })
+        };
+        if !fills() {
+            return Err(Rejected { value: space, cause: OutOfMemory });
         }
         Ok(Self { core: Mutex::new(space), busy })
     }
@@ -255,9 +256,7 @@ impl<V: ?Sized> SharedSpace<V> {
     fn publish(
         &self,
         value: Arc<V>,
-        reserve: impl for<'c> FnOnce(
-            &'c mut AddressSpace<Arc<V>>,
-        ) -> Result<Pending<'c, Arc<V>>, AllocError>,
+        reserve: impl for<'c> FnOnce(&'c mut AddressSpace<Arc<V>>) -> Result<Pending<'c, Arc<V>>, AllocError>,
     ) -> Result<Span, RejectedValue<V>> {
         let mut core = self.begin();
         let pending = match reserve(&mut core) {

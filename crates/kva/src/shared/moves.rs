@@ -92,7 +92,8 @@ impl<V: ?Sized> SharedSpace<V> {
     pub fn rearrange(&self, moves: &[(u64, Span)]) -> Result<(), SharedError<MoveError>> {
         self.change(
             |core, tree| {
-                let regions = || moves.iter().filter_map(|&(first, place)| Some((core.region_at(first)?, place)));
+                let regions =
+                    || moves.iter().filter_map(|&(first, place)| Some((core.region_at(first)?, place)));
                 regions().try_for_each(|(region, _)| tree.remove_range(region.span()))?;
                 regions().try_for_each(|(region, place)| {
                     tree.store(place, Arc::clone(region.value())).map_err(|rejected| rejected.cause)

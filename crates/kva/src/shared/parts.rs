@@ -21,7 +21,8 @@ impl<V: ?Sized> SharedSpace<V> {
     pub fn resize(&self, first: u64, size_bytes: u64) -> Result<Span, SharedError<ResizeError>> {
         self.change(
             |core, tree| {
-                let Some((region, new)) = core.region_at(first).zip(Span::from_size(first, size_bytes)) else {
+                let Some((region, new)) = core.region_at(first).zip(Span::from_size(first, size_bytes))
+                else {
                     return Ok(());
                 };
                 match region.span().above(new) {
@@ -46,8 +47,9 @@ impl<V: ?Sized> SharedSpace<V> {
         self.change(
             |core, tree| {
                 let Some(region) = core.region_at(address) else { return Ok(()) };
-                tree.store(address..=region.span().last(), Arc::clone(region.value()))
-                    .map_err(|rejected| rejected.cause)
+                // None if the address is at the new place of a region that moves.
+                let Some(second) = Span::new(address, region.span().last()) else { return Ok(()) };
+                tree.store(second, Arc::clone(region.value())).map_err(|rejected| rejected.cause)
             },
             |core| core.split_at(address),
         )

@@ -26,9 +26,7 @@ impl<V: ?Sized> SharedSpace<V> {
                 let Ok(span) = core.find(request, core.placement()) else { return Ok(()) };
                 tree.store(span, Arc::clone(&value)).map_err(|rejected| rejected.cause)
             },
-            |core| {
-                core.carve(request, Arc::clone(&value), placement).map_err(|rejected| rejected.cause)
-            },
+            |core| core.carve(request, Arc::clone(&value), placement).map_err(|rejected| rejected.cause),
         );
         carved.map_err(|cause| Rejected { value, cause })
     }

@@ -314,7 +314,7 @@ impl<V> AddressSpace<V> {
     }
 
     /// The tokens of all pending moves. A lost token is found by the start of its region, above all after
-    /// [`restore`](Self::restore) and in a clone.
+    /// [`from_bytes`](Self::from_bytes) and in a clone.
     ///
     /// Cost: constant for each.
     pub fn pending_moves(&self) -> impl FusedIterator<Item = PendingMove> {

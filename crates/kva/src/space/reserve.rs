@@ -103,4 +103,16 @@ impl<V> AddressSpace<V> {
         let span = usable(taken, request);
         Ok(Pending { space: self, before, taken, terms, span })
     }
+
+    /// Holds exactly `span`, with a guard of `guard_bytes` after it, as [`AddressSpace::alloc_at_guarded`] takes it.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::alloc_at_guarded`].
+    ///
+    /// # Cost
+    /// O(log n).
+    pub fn reserve_at(&mut self, span: Span, guard_bytes: u64) -> Result<Pending<'_, V>, AllocError> {
+        let (before, taken, terms) = self.prepare_at_guarded(span, guard_bytes)?;
+        Ok(Pending { space: self, before, taken, terms, span })
+    }
 }

@@ -35,7 +35,7 @@ fn filled(placement: Placement, taken: u64) -> Space {
 
 fn bytes(space: &Space) -> Vec<u8> {
     space.validate().unwrap();
-    space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
+    space.to_bytes(|value, to| to.put(&value.to_le_bytes())).unwrap()
 }
 
 /// Refuses every request for memory of `operation` in turn: it says so, nothing has changed, and the second attempt does
@@ -273,9 +273,10 @@ fn ends_ask_for_nothing(placement: Placement, pending: usize, all: u64, seed: u6
             let own: Vec<PendingMove> = copy.pending_moves().collect();
             own.into_iter().for_each(|token| end(&mut copy, token, numbers.below(2) == 0));
             copy.validate().unwrap();
-            let mut restored =
-                Space::restore(&bytes(&space), placement, |value| value.try_into().map(u64::from_le_bytes))
-                    .unwrap();
+            let mut restored = Space::from_bytes(&bytes(&space), placement, |value| {
+                value.try_into().map(u64::from_le_bytes)
+            })
+            .unwrap();
             let own: Vec<PendingMove> = restored.pending_moves().collect();
             own.into_iter().for_each(|token| end(&mut restored, token, numbers.below(2) == 0));
             restored.validate().unwrap();

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use freehold_units::Span;
 
 impl<V> AddressSpace<V> {
-    /// Restores the space from its [snapshot](Self::snapshot) `bytes`, with any placement. `decode` makes a value from
+    /// Restores the space from its [bytes](Self::to_bytes), with any placement. `decode` makes a value from
     /// its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]), and pending moves are restored
     /// ([`AddressSpace::pending_moves`]).
     ///
@@ -19,7 +19,7 @@ impl<V> AddressSpace<V> {
     /// # Cost
     /// O(n log n) in the number of runs. Memory in proportion to the number of `bytes`, whatever they contain, plus
     /// that of `decode`.
-    pub fn restore<E>(
+    pub fn from_bytes<E>(
         bytes: &[u8],
         placement: Placement,
         mut decode: impl FnMut(&[u8]) -> Result<V, E>,
