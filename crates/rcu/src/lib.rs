@@ -46,6 +46,21 @@
 //! # Ok::<(), freehold_rcu::BacklogError>(())
 //! ```
 //!
+//! # What comes back when, and what a guard holds back
+//! | | |
+//! |---|---|
+//! | A guard holds back | what is retired in its domain from its begin on, and up to 512 records from before |
+//! | It does not hold back | anything in another domain, nor what came back before |
+//! | A record comes back | by the first `poll` or `barrier` after all guards of its time have left, oldest first |
+//! | `reserve` polls | once 512 records have been retired since the last poll, and while the limit is reached |
+//! | Nothing comes back | by itself: there is no timer and no thread. Between two calls all is as it was |
+//! | A poll costs | a barrier on all threads (some microseconds; none in a fenced domain) and a look at each slot |
+//! | Behind a reader that stays | at most the limit, and what one request asks for beyond it; then `reserve` refuses, and says who it is |
+//! | Batches | up to 8 are kept apart. What is retired later joins the last, and waits for the readers of its end |
+//!
+//! Maps that retire values have two ways to use this: polls at the end of each change that removes a value (prompt), or
+//! by `reserve` alone (batched). With either, a map that is idle keeps what waits until it is asked.
+//!
 //! # Fork
 //! A child made by `fork` has only the thread that forked.
 //!

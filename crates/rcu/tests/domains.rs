@@ -159,3 +159,48 @@ fn a_refusal_names_the_domain_the_thread_and_the_time() {
     drop(_guard);
     backlog.reserve(1, drop).unwrap();
 }
+
+/// The figures of the page on what comes back when.
+#[test]
+fn records_come_back_by_the_figures_that_are_documented() {
+    let domain = Domain::new();
+    let mut backlog = Backlog::new(&domain, 1 << 20);
+    let mut came = 0;
+    let mut retire = |backlog: &mut Backlog<'_, u32>, count: u32| {
+        let before = came;
+        for number in 0..count {
+            backlog.reserve(1, |_| came += 1).unwrap();
+            backlog.retire(number).unwrap();
+        }
+        came - before
+    };
+    // `reserve` polls once 512 have been retired.
+    assert_eq!((retire(&mut backlog, 512), retire(&mut backlog, 1)), (0, 512));
+    assert_eq!(backlog.take_all(drop), 1);
+    // A guard holds back up to 512 from before its begin.
+    retire(&mut backlog, 500);
+    let reading = domain.read();
+    retire(&mut backlog, 600);
+    assert_eq!(backlog.poll(drop).unwrap(), 0);
+    // No timer: a reader that has left does nothing by itself.
+    drop(reading);
+    assert_eq!(backlog.held(), 1100);
+    assert_eq!(backlog.poll(drop).unwrap(), 1100);
+    // Eight batches are kept apart; the ninth joins the last, and waits for the readers of its end.
+    let first = domain.read_owned().unwrap();
+    let mut guards = vec![first];
+    for number in 0..10 {
+        backlog.reserve(1, |_: u32| ()).unwrap();
+        backlog.retire(number).unwrap();
+        assert_eq!(backlog.poll(drop).unwrap(), 0);
+        guards.push(domain.read_owned().unwrap());
+    }
+    let left: Vec<usize> = guards
+        .drain(..)
+        .map(|guard| {
+            drop(guard);
+            backlog.poll(drop).unwrap()
+        })
+        .collect();
+    assert_eq!(left, [1, 1, 1, 1, 1, 1, 1, 0, 0, 3, 0]);
+}

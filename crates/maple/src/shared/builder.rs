@@ -11,6 +11,7 @@ use crate::tree::Tree;
 use alloc::sync::Arc;
 use core::fmt;
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicBool;
 use freehold_rcu::{Domain, DomainRef};
 
 /// The most bytes that a record takes which waits for readers: an inner node, and the record itself.
@@ -110,6 +111,7 @@ impl<E: StoredValue> Builder<E> {
         MapleTree {
             published,
             moments: AtomicUsize::new(0),
+            has_leftovers: AtomicBool::new(false),
             writer: Mutex::new(writer),
             entries: PhantomData,
         }

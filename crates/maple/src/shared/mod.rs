@@ -111,6 +111,7 @@ use arena::Chunks;
 use atomic::{AtomicUsize, Mutex, MutexGuard, this_thread};
 use core::fmt;
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicBool;
 use freehold_rcu::fork::{self, Held, is_lost};
 use freehold_rcu::{BacklogStats, Domain, wait_while};
 use freehold_units::Broken;
@@ -173,6 +174,8 @@ pub struct MapleTree<E: StoredValue> {
     published: Published,
     /// Snapshots that exist. Raised under the writer's lock, lowered when one is dropped.
     moments: AtomicUsize,
+    /// Whether the last change left values to drop. Written under the writer's lock.
+    has_leftovers: AtomicBool,
     writer: Mutex<Writer>,
     entries: PhantomData<OwnsAndTakes<E>>,
 }

@@ -7,10 +7,12 @@
 //! A value that another change removed is dropped before a change begins: if that drop panics, nothing has changed, and
 //! no result is lost.
 
+use super::writer::Writer;
 use super::{MapleTree, Reclaimed, WriterGuard};
 use crate::entry::StoredValue;
 use crate::error::WriteError;
 use core::mem;
+use core::sync::atomic::Ordering;
 use core::time::Duration;
 use freehold_rcu::{Domain, SynchronizeError};
 use freehold_units::Span;
@@ -57,12 +59,30 @@ impl<E: StoredValue> MapleTree<E> {
     /// Drops the values that earlier changes left, as far as no reader can have them. Each change begins with this,
     /// except for those that are made [under a lock](Self::erase_under_lock).
     ///
-    /// Cost: the writer's lock, and the drops. Under prompt reclamation, while values wait, also a scan of the readers;
+    /// Cost: a load if nothing is left; else the writer's lock, and the drops. Under prompt reclamation, while values wait, also a scan of the readers;
     /// a barrier on all threads once the oldest of these readers has left.
     pub fn drop_leftovers(&self) {
-        if mem::needs_drop::<E>() {
+        // Relaxed: who has made a change knows of it, and others need not.
+        if mem::needs_drop::<E>() && self.has_leftovers.load(Ordering::Relaxed) {
             let left = Reclaimed::<E>::new(self.lock().take_leftovers());
             drop(left);
+        }
+    }
+
+    /// Ends a change before which `before` values waited. Returns those that it removed and no reader can have, under
+    /// prompt reclamation.
+    #[inline]
+    pub(super) fn finish(&self, writer: &mut Writer, before: usize) -> Reclaimed<E> {
+        let own = writer.take_own(before);
+        self.note_leftovers(writer);
+        Reclaimed::new(own)
+    }
+
+    /// Called after each change, made or refused: either may have found values that earlier changes removed.
+    #[inline]
+    pub(super) fn note_leftovers(&self, writer: &Writer) {
+        if mem::needs_drop::<E>() {
+            self.has_leftovers.store(writer.has_leftovers(), Ordering::Relaxed);
         }
     }
 

@@ -194,14 +194,16 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         writer.publish::<E>(&self.map.published, self.map.is_frozen());
         self.is_open = false;
         self.inserted.forget();
-        Reclaimed::new(writer.take_own(before))
+        self.map.finish(&mut writer, before)
     }
 }
 
 impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
         if self.is_open {
-            self.map.lock().undo();
+            let mut writer = self.map.lock();
+            writer.undo();
+            self.map.note_leftovers(&writer);
         }
     }
 }

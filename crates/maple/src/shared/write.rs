@@ -159,7 +159,8 @@ impl<E: StoredValue> MapleTree<E> {
     fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Publish, WriteError> {
         let way = if self.is_frozen() { Publish::Version } else { writer.tree.way_of(plan) };
         // A version is opened last, so a refused store has opened none.
-        writer.prepare::<E>(plan, way).map(|()| way)
+        writer.prepare::<E>(plan, way).inspect_err(|_| self.note_leftovers(writer))?;
+        Ok(way)
     }
 
     /// Makes a prepared store. Readers see it from then on. Returns the removed values that are to be dropped once the
@@ -181,7 +182,7 @@ impl<E: StoredValue> MapleTree<E> {
             }
             Publish::Version => self.commit_version(writer, plan, entry),
         }
-        Reclaimed::new(writer.take_own(before))
+        self.finish(writer, before)
     }
 
     #[inline(never)]
