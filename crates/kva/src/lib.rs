@@ -66,8 +66,8 @@ mod type_rules;
 #[cfg(feature = "std")]
 pub use error::SharedError;
 pub use error::{
-    AdoptError, AllocError, FreeError, FreeRangeError, LayoutError, MergeError, MoveError, Rejected, ResizeError,
-    ReturnError, SplitError,
+    AdoptError, AllocError, FreeError, FreeRangeError, LayoutError, MergeError, MoveError, Rejected,
+    ResizeError, ReturnError, SplitError,
 };
 pub use fit::{Fit, Merge};
 pub use freehold_units::{Broken, OutOfMemory};

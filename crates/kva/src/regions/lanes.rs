@@ -67,7 +67,8 @@ impl<V> Leaf<V> {
     /// The number of regions that start at one of the granules `from..=until`.
     pub(super) fn regions_within(&self, from: u64, until: u64) -> usize {
         if self.is_far() {
-            let starts_there = |&slot: &usize| self.is_region(slot) && (from..=until).contains(&self.start(slot));
+            let starts_there =
+                |&slot: &usize| self.is_region(slot) && (from..=until).contains(&self.start(slot));
             return (0..self.len()).filter(starts_there).count();
         }
         if until < self.base {

@@ -173,7 +173,10 @@ impl<V> RegionTree<V> {
         // Usually the address is free, and a region starts where its block ends.
         let next = self.block_at(address).and_then(|block| block.last().checked_add(1));
         let found = next.and_then(|next| self.region_at(next)).map(|(_, entry)| entry);
-        let above = || Span::new(address, u64::MAX).and_then(|above| self.entries(above).find_map(|at| self.region_of(at)));
+        let above = || {
+            Span::new(address, u64::MAX)
+                .and_then(|above| self.entries(above).find_map(|at| self.region_of(at)))
+        };
         found.or_else(above)
     }
 

@@ -27,12 +27,16 @@ impl<V> RegionTree<V> {
         let (old_end, next) = (leaf.end(at.slot), leaf.next(at.slot));
         let start = second >> shift;
         let end = hole.map_or(start, |hole| hole.first() >> shift);
-        debug_assert!(first < end && end <= start && u128::from(start) < old_end, "K4: a cut leaves two regions");
+        debug_assert!(
+            first < end && end <= start && u128::from(start) < old_end,
+            "K4: a cut leaves two regions"
+        );
         leaf.set_gap(at.slot, end.into(), start.into());
         leaf.set_terms(at.slot, terms.of_first_part());
         self.regions += 1;
         self.blocks += usize::from(end < start);
-        let entry = Entry { start, end: old_end, next, terms: terms.of_part_from(second), value: Some(value) };
+        let entry =
+            Entry { start, end: old_end, next, terms: terms.of_part_from(second), value: Some(value) };
         self.add_entry(at.leaf, entry);
         if end < start {
             self.tree.raise(&self.tree.path_to(first), end, start - end, &mut ());

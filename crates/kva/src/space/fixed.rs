@@ -57,12 +57,7 @@ impl<V> AddressSpace<V> {
     ///
     /// # Cost
     /// O(log n).
-    pub fn alloc_at_guarded(
-        &mut self,
-        span: Span,
-        guard_bytes: u64,
-        value: V,
-    ) -> Result<Span, Rejected<V>> {
+    pub fn alloc_at_guarded(&mut self, span: Span, guard_bytes: u64, value: V) -> Result<Span, Rejected<V>> {
         match self.prepare_at_guarded(span, guard_bytes) {
             Ok((block, taken, terms)) => {
                 self.occupy(block, taken, terms, Some(value), &mut ());

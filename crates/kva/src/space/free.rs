@@ -42,7 +42,9 @@ impl<V> AddressSpace<V> {
     /// # Cost
     /// O(log n).
     pub fn free_exact(&mut self, span: Span) -> Result<V, FreeError> {
-        let Some((_, entry)) = self.regions.region(span.first()) else { return Err(self.why_not(span.first())) };
+        let Some((_, entry)) = self.regions.region(span.first()) else {
+            return Err(self.why_not(span.first()));
+        };
         let region = entry.span;
         self.check_whole(region.first())?;
         if region != span {

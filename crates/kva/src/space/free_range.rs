@@ -249,7 +249,12 @@ impl<'a, V> Freeing<'a, V> {
             self.close();
         }
         if let Some(sizes) = &mut self.space.sizes {
-            block.below(taken).filter(|_| !goes_on).into_iter().chain(block.above(taken)).for_each(|part| sizes.remove(part));
+            block
+                .below(taken)
+                .filter(|_| !goes_on)
+                .into_iter()
+                .chain(block.above(taken))
+                .for_each(|part| sizes.remove(part));
             self.open = Some(block);
         }
     }

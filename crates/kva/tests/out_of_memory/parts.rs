@@ -47,23 +47,31 @@ fn lacking(error: FreeRangeError) -> OutOfMemory {
 
 /// The sum of requests of ranges freed with a list of what was freed, and without one.
 fn ranges_survive(placement: Placement, span: impl Fn(u64) -> Span) -> (u64, u64) {
-    let listed = refuse_after(placement, |_, _| (), |space, taken| {
-        space.free_range(span(taken)).map(|freed| assert!(!freed.is_empty())).map_err(lacking)
-    });
-    let unlisted = refuse_after(placement, |_, _| (), |space, taken| {
-        space.free_range_with(span(taken), |_, _, &value| value, |_, _| {}).map_err(lacking)
-    });
+    let listed = refuse_after(
+        placement,
+        |_, _| (),
+        |space, taken| space.free_range(span(taken)).map(|freed| assert!(!freed.is_empty())).map_err(lacking),
+    );
+    let unlisted = refuse_after(
+        placement,
+        |_, _| (),
+        |space, taken| space.free_range_with(span(taken), |_, _, &value| value, |_, _| {}).map_err(lacking),
+    );
     (listed, unlisted)
 }
 
 fn splits_survive(placement: Placement) {
-    let requests = refuse_after(placement, |_, _| (), |space, taken| {
-        let answer = space.split_at(range(taken, 3, 1).first());
-        answer.map(|_| ()).map_err(|error| {
-            assert_eq!(error, SplitError::OutOfMemory);
-            OutOfMemory
-        })
-    });
+    let requests = refuse_after(
+        placement,
+        |_, _| (),
+        |space, taken| {
+            let answer = space.split_at(range(taken, 3, 1).first());
+            answer.map(|_| ()).map_err(|error| {
+                assert_eq!(error, SplitError::OutOfMemory);
+                OutOfMemory
+            })
+        },
+    );
     assert!(requests > 0);
 }
 
@@ -80,40 +88,56 @@ fn merges_ask_for_nothing(placement: Placement) {
 
 /// What is left out for want of memory only makes searches faster: no space is refused.
 fn retaining_and_clearing_are_never_refused(placement: Placement) {
-    let retained = refuse_after(placement, |_, _| (), |space, _| {
-        space.retain(|_, value| *value % 3 == 0);
-        Ok(())
-    });
-    let cleared = refuse_after(placement, |_, _| (), |space, _| {
-        space.clear().unwrap();
-        Ok(())
-    });
+    let retained = refuse_after(
+        placement,
+        |_, _| (),
+        |space, _| {
+            space.retain(|_, value| *value % 3 == 0);
+            Ok(())
+        },
+    );
+    let cleared = refuse_after(
+        placement,
+        |_, _| (),
+        |space, _| {
+            space.clear().unwrap();
+            Ok(())
+        },
+    );
     assert_eq!((retained, cleared), (0, 0));
 }
 
 fn guarded_places_survive(placement: Placement) {
-    let requests = refuse_after(placement, |_, _| (), |space, taken| {
-        let answer = space.alloc_at_guarded(range(taken, 30, 2), PAGE, 9).map(|_| ());
-        answer.map_err(|rejected| {
-            assert_eq!((rejected.cause, rejected.value), (AllocError::OutOfMemory, 9));
-            OutOfMemory
-        })
-    });
+    let requests = refuse_after(
+        placement,
+        |_, _| (),
+        |space, taken| {
+            let answer = space.alloc_at_guarded(range(taken, 30, 2), PAGE, 9).map(|_| ());
+            answer.map_err(|rejected| {
+                assert_eq!((rejected.cause, rejected.value), (AllocError::OutOfMemory, 9));
+                OutOfMemory
+            })
+        },
+    );
     assert!(requests > 0);
 }
 
 /// A place that is reserved has all the memory that it takes.
 fn a_reserved_place_is_taken_without_memory(placement: Placement) {
-    let requests = refuse_after(placement, |_, _| (), |space, taken| {
-        let request = Request::new(2 * PAGE).guard(PAGE).window(range(taken, 24, 3));
-        let pending = space.reserve(&request).map_err(|error| {
-            assert_eq!(error, AllocError::OutOfMemory);
-            OutOfMemory
-        })?;
-        let span = pending.span();
-        assert_eq!(watched_inside(|| pending.commit(9)), (span, 0));
-        Ok(())
-    });
+    let requests = refuse_after(
+        placement,
+        |_, _| (),
+        |space, taken| {
+            let request = Request::new(2 * PAGE).guard(PAGE).window(range(taken, 24, 3));
+            let pending = space.reserve(&request).map_err(|error| {
+                assert_eq!(error, AllocError::OutOfMemory);
+                OutOfMemory
+            })?;
+            let span = pending.span();
+            assert_eq!(watched_inside(|| pending.commit(9)), (span, 0));
+            Ok(())
+        },
+    );
     assert!(requests > 0);
 }
 
@@ -170,7 +194,8 @@ fn a_range_over_holes() {
     };
     for refused in 0.. {
         let mut space = new();
-        let (answer, requests) = watched(refused, || space.free_range_with(.., |_, _, &value| value, |_, _| {}));
+        let (answer, requests) =
+            watched(refused, || space.free_range_with(.., |_, _, &value| value, |_, _| {}));
         space.validate().unwrap();
         if answer.is_ok() {
             assert!(requests > 3 && requests <= refused);

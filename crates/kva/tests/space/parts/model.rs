@@ -96,7 +96,12 @@ impl Model {
     }
 
     /// The place of a request that was checked.
-    pub(super) fn place(&self, placement: Placement, size: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(super) fn place(
+        &self,
+        placement: Placement,
+        size: usize,
+        fits: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let is_free = |at: usize| self.cells[at..at + size].iter().all(|&cell| cell == Cell::Free);
         let mut places = (0..=self.cells.len().checked_sub(size)?).filter(|&at| is_free(at) && fits(at));
         match placement {
@@ -104,7 +109,10 @@ impl Model {
             Placement::Highest => places.next_back(),
             Placement::BestFit => {
                 let run_of = |at: usize| {
-                    let run = self.runs(|cell| cell == Cell::Free).into_iter().find(|run| run.0 <= at && at < run.1);
+                    let run = self
+                        .runs(|cell| cell == Cell::Free)
+                        .into_iter()
+                        .find(|run| run.0 <= at && at < run.1);
                     run.map(|run| run.1 - run.0)
                 };
                 places.min_by_key(|&at| (run_of(at), at))
@@ -161,7 +169,12 @@ impl Model {
     }
 
     /// `align_at` is the log2 of what divides the address of the granule.
-    pub(super) fn split_at(&mut self, at: usize, value: impl FnOnce(u64) -> u64, align_at: u32) -> Result<(), Refusal> {
+    pub(super) fn split_at(
+        &mut self,
+        at: usize,
+        value: impl FnOnce(u64) -> u64,
+        align_at: u32,
+    ) -> Result<(), Refusal> {
         let id = match self.cells[at] {
             Cell::Usable(id) | Cell::Guard(id) => self.whole(id)?,
             _ => self.starting(at)?,
@@ -223,7 +236,11 @@ impl Model {
                 _ => {}
             }
         }
-        let inside: Vec<u32> = self.regions().into_iter().filter(|&id| run.0 <= self.usable(id).0 && self.usable(id).1 <= run.1).collect();
+        let inside: Vec<u32> = self
+            .regions()
+            .into_iter()
+            .filter(|&id| run.0 <= self.usable(id).0 && self.usable(id).1 <= run.1)
+            .collect();
         Ok(inside.into_iter().map(|id| (self.usable(id), self.forget(id).value)).collect())
     }
 }

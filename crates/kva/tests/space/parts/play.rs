@@ -3,7 +3,8 @@
 use super::model::{Cell, Model, Owner, Refusal, Run};
 use crate::{PLACEMENTS, restored, snapshot};
 use freehold_kva::{
-    AddressSpace, AllocError, FreeError, FreeRangeError, MergeError, MoveError, PendingMove, Placement, Request, SplitError,
+    AddressSpace, AllocError, FreeError, FreeRangeError, MergeError, MoveError, PendingMove, Placement,
+    Request, SplitError,
 };
 use freehold_units::{Align, Span};
 use proptest::prelude::*;
@@ -64,7 +65,8 @@ struct Twins {
 impl Twins {
     fn new(case: &Case) -> Self {
         let (mut cells, mut addresses) = (Vec::new(), Vec::new());
-        let total: u64 = case.spans.iter().map(|&len| u64::from(len) + case.distance).sum::<u64>() - case.distance;
+        let total: u64 =
+            case.spans.iter().map(|&len| u64::from(len) + case.distance).sum::<u64>() - case.distance;
         let mut at = if case.is_at_the_top { (u64::MAX >> case.shift) - (total - 1) } else { 0 };
         let mut layout = Vec::new();
         for (nth, &len) in case.spans.iter().enumerate() {
@@ -78,10 +80,22 @@ impl Twins {
             addresses.extend((0..u64::from(len)).map(|by| at + by));
             at = at.wrapping_add(len.into());
         }
-        let space = AddressSpace::with_layout(&layout, Align::new(1 << case.shift).unwrap(), case.placement).unwrap();
-        let mut twins = Self { space, model: Model::new(cells), addresses, shift: case.shift, tokens: Vec::new(), values: 0 };
+        let space =
+            AddressSpace::with_layout(&layout, Align::new(1 << case.shift).unwrap(), case.placement).unwrap();
+        let mut twins = Self {
+            space,
+            model: Model::new(cells),
+            addresses,
+            shift: case.shift,
+            tokens: Vec::new(),
+            values: 0,
+        };
         for _ in 0..case.filled {
-            twins.alloc(case.placement, &Wanted { size: 1, guard: 0, align: 0, window: (0, twins.len()) }, false);
+            twins.alloc(
+                case.placement,
+                &Wanted { size: 1, guard: 0, align: 0, window: (0, twins.len()) },
+                false,
+            );
         }
         twins
     }
@@ -124,7 +138,8 @@ impl Twins {
         let placement = PLACEMENTS[usize::from(op.more) % 3];
         let size = usize::from(op.size) % 6 + 1;
         let regions = self.model.regions();
-        let of_region = if regions.is_empty() { at } else { self.model.usable(regions[at % regions.len()]).0 };
+        let of_region =
+            if regions.is_empty() { at } else { self.model.usable(regions[at % regions.len()]).0 };
         let run = (at, (at + usize::from(op.size) % 40 + 1).min(self.len()));
         match op.kind {
             0..6 => {
@@ -142,7 +157,7 @@ impl Twins {
             19..24 => self.merge(of_region),
             24 => self.merge(at),
             25..31 => self.free_range(run),
-            31 => self.free_range((of_region, (of_region + usize::from(op.size)).min(self.len()))),
+            31 => self.free_range((of_region, (of_region + usize::from(op.size) + 1).min(self.len()))),
             32 => self.resize(of_region, size),
             33 => self.begin_move(of_region, at),
             34 => self.end_move(at, op.more % 2 == 0),
@@ -179,10 +194,14 @@ impl Twins {
         let Wanted { size, guard, align, window } = *wanted;
         let all = size + guard;
         let place = self.model.place(placement, all, |at| {
-            self.align_at(at) >= align && window.0 <= at && at + all <= window.1 && self.is_whole((at, at + all))
+            self.align_at(at) >= align
+                && window.0 <= at
+                && at + all <= window.1
+                && self.is_whole((at, at + all))
         });
         let granule = 1u64 << self.shift;
-        let request = Request::new(size as u64 * granule).guard(guard as u64 * granule).align_bytes(granule << align);
+        let request =
+            Request::new(size as u64 * granule).guard(guard as u64 * granule).align_bytes(granule << align);
         let request = request.window(self.span(window));
         let value = self.value();
         let answer = if is_reserved {
@@ -210,7 +229,10 @@ impl Twins {
         let span = place.map(|at| self.span((at, at + size)));
         match self.space.reserve_with(&request, placement) {
             Ok(pending) => {
-                assert_eq!((Some(pending.span()), pending.space().region_at(pending.span().first())), (span, None));
+                assert_eq!(
+                    (Some(pending.span()), pending.space().region_at(pending.span().first())),
+                    (span, None)
+                );
                 pending.cancel();
             }
             Err(error) => assert!(span.is_none(), "{error}"),
@@ -232,7 +254,12 @@ impl Twins {
         };
         assert_eq!(answer.is_ok(), fits, "{answer:?}");
         if fits {
-            self.model.take(run.0, run.1 - run.0, guard, Owner { value, align: 0, is_carved: false, to: None });
+            self.model.take(
+                run.0,
+                run.1 - run.0,
+                guard,
+                Owner { value, align: 0, is_carved: false, to: None },
+            );
         }
     }
 
@@ -264,7 +291,11 @@ impl Twins {
         }
         let answer = self.space.free_exact(self.span(run)).map_err(|error| self.refused_free(error));
         let wanted = self.model.starting(run.0).and_then(|id| {
-            if self.model.usable(id) == run { Ok(self.model.forget(id).value) } else { Err(Refusal::OtherSpan(run.0)) }
+            if self.model.usable(id) == run {
+                Ok(self.model.forget(id).value)
+            } else {
+                Err(Refusal::OtherSpan(run.0))
+            }
         });
         assert_eq!(answer, wanted);
     }
@@ -272,7 +303,8 @@ impl Twins {
     fn split_at(&mut self, at: usize) {
         let value = self.value();
         let align_at = self.align_at(at);
-        let wanted = self.model.split_at(at, |old| if value == 0 { old } else { (old + value) % 3 }, align_at);
+        let wanted =
+            self.model.split_at(at, |old| if value == 0 { old } else { (old + value) % 3 }, align_at);
         let address = self.address(at);
         let answer = if value == 0 {
             self.space.split_at(address)
@@ -307,7 +339,8 @@ impl Twins {
         let value = self.value();
         let (addresses, shift) = (&self.addresses, self.shift);
         let align_at = |at: usize| addresses[at].trailing_zeros().min(63 - shift);
-        let wanted = self.model.free_range(run, |old| if value == 0 { old } else { (old + value) % 3 }, align_at);
+        let wanted =
+            self.model.free_range(run, |old| if value == 0 { old } else { (old + value) % 3 }, align_at);
         let span = self.span(run);
         let answer = if value == 0 {
             self.space.free_range(span)
@@ -328,7 +361,8 @@ impl Twins {
             FreeRangeError::Carved { region } => Refusal::Carved(self.granule_of(region.first())),
             error => panic!("{error}"),
         };
-        let wanted = wanted.map(|freed| freed.into_iter().map(|(run, value)| (self.span(run), value)).collect());
+        let wanted =
+            wanted.map(|freed| freed.into_iter().map(|(run, value)| (self.span(run), value)).collect());
         assert_eq!(answer.map_err(refused), wanted);
     }
 
@@ -353,7 +387,8 @@ impl Twins {
         let Ok(id) = self.model.starting(at) else { return assert!(answer.is_err()) };
         let (first, end) = self.model.usable(id);
         let place = (to, to + (end - first) + self.model.guard(id));
-        let is_free = |&cell: &Cell| cell == Cell::Free || cell == Cell::Usable(id) || cell == Cell::Guard(id);
+        let is_free =
+            |&cell: &Cell| cell == Cell::Free || cell == Cell::Usable(id) || cell == Cell::Guard(id);
         let fits = place.1 <= self.len() && self.is_whole(place) && to != first;
         let fits = fits && self.model.cells[place.0..place.1].iter().all(is_free);
         let fits = fits && self.align_at(to) >= self.model.owners[&id].align;
@@ -410,7 +445,8 @@ impl Twins {
             asked.push(span);
             value == kept
         });
-        let whole: Vec<u32> = self.model.regions().into_iter().filter(|&id| self.model.whole(id).is_ok()).collect();
+        let whole: Vec<u32> =
+            self.model.regions().into_iter().filter(|&id| self.model.whole(id).is_ok()).collect();
         assert!(whole.iter().map(|&id| self.span(self.model.usable(id))).eq(asked));
         for id in whole {
             if self.model.owners[&id].value != kept {
@@ -493,7 +529,9 @@ impl Twins {
         let align = 1u64 << (self.model.owners[&id].align + self.shift);
         let first = self.address(self.model.usable(id).0);
         for by in [align, align / 2].into_iter().filter(|&by| by >= 1 << self.shift) {
-            let Some(to) = first.checked_add(by).filter(|to| to.checked_add(1 << 40).is_some()) else { continue };
+            let Some(to) = first.checked_add(by).filter(|to| to.checked_add(1 << 40).is_some()) else {
+                continue;
+            };
             let answer = self.space.clone().begin_move(first, to);
             let is_misaligned = matches!(answer, Err(MoveError::Misaligned { .. }));
             assert_eq!(is_misaligned, by < align, "{align:#x} {answer:?}");
