@@ -88,7 +88,7 @@ impl Kind {
             Self::Merge => _ = black_box(space.merge(first * PAGE).unwrap()),
             Self::Part(from, count) => free(space, pages(first + from, count)),
             Self::Several(regions) => free(space, cut(region, regions)),
-            Self::Listed(regions) => _ = black_box(space.free_range(cut(region, regions)).unwrap()),
+            Self::Listed(regions) => _ = black_box(space.free_range(cut(region, regions)).unwrap().count()),
         }
     }
 }

@@ -343,7 +343,7 @@ impl Twins {
             self.model.free_range(run, |old| if value == 0 { old } else { (old + value) % 3 }, align_at);
         let span = self.span(run);
         let answer = if value == 0 {
-            self.space.free_range(span)
+            self.space.free_range(span).map(Iterator::collect)
         } else {
             let (mut freed, mut end) = (Vec::new(), None);
             let split = |first: Span, second: Span, &old: &u64| {
