@@ -191,7 +191,7 @@ impl<V> RegionTree<V> {
         (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule))
     }
 
-    #[inline]
+    #[inline(always)]
     fn entry<'a>(&self, leaf: &'a Leaf<V>, slot: usize) -> RegionEntry<'a, V> {
         let terms = leaf.terms(slot);
         let (start, end) = (leaf.start(slot), leaf.end_wrapping(slot));

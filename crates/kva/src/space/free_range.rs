@@ -40,7 +40,8 @@ impl<V> AddressSpace<V> {
     /// value where the region starts below the range. Returns the freed usable addresses of each region, with the values.
     ///
     /// Addresses in the range that are free, or not in the space, are no error: so an empty range frees nothing. What a
-    /// cut does to guards and alignments is as for [`split_at`](Self::split_at). So the guard of a region is freed with
+    /// cut does to guards and alignments is as for [`split_at`](Self::split_at): each part that stays has what its own start
+    /// has of the region's alignment. And the guard of a region is freed with
     /// the region's last address, whether or not the range contains it, and a range that has only addresses of a guard
     /// frees nothing. A part that stays below the range has no guard.
     ///
