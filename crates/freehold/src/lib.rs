@@ -54,6 +54,7 @@ pub mod prelude {
     pub use crate::maple::RangeMap;
     pub use crate::percpu::ChunkSet;
     pub use crate::units::{Align, Bytes, Span};
+    pub use crate::{kva, maple, percpu};
     #[cfg(feature = "std")]
     pub use crate::{
         kva::{PooledSpace, SharedSpace},
@@ -61,7 +62,6 @@ pub mod prelude {
         percpu::{Counter, Gauge, Histogram},
         vmalloc::VirtualMemory,
     };
-    pub use crate::{kva, maple, percpu};
 }
 
 /// The README's example must compile and run.

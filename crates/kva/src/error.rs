@@ -58,6 +58,13 @@ pub enum LayoutError {
         /// The most that a space with its granule may have, in bytes.
         most_bytes: u128,
     },
+    /// Fewer addresses than a pooled space needs.
+    TooSmall {
+        /// The span.
+        span: Span,
+        /// The bytes of a cell of 16 granules, of which a pooled space needs one.
+        least_bytes: u128,
+    },
     /// No memory for the index.
     OutOfMemory,
 }
@@ -70,6 +77,7 @@ error_messages! { LayoutError + OutOfMemory {
     Self::Outside { span, space } => "{span} is not all in the space, {space}";
     Self::SubSpace { space } => "a sub-space stays {space}";
     Self::TooLarge { span, most_bytes } => "{span} has more than {}", Bytes(*most_bytes);
+    Self::TooSmall { span, least_bytes } => "{span} has no cell of {}", Bytes(*least_bytes);
 } }
 
 /// The error of an allocation. The space is unchanged.
