@@ -110,7 +110,8 @@ impl Drop for Late {
 
 #[test]
 fn guards_in_thread_locals_hold_until_they_are_dropped() {
-    let domain: &'static Domain = Box::leak(Box::new(Domain::new()));
+    static DOMAIN: Domain = Domain::new();
+    let domain = &DOMAIN;
     for reads_first in [true, false] {
         std::thread::spawn(move || {
             if reads_first {

@@ -4,8 +4,8 @@ use crate::fuse::{DROP_CALLS, DROP_PANICS, Fuse};
 use freehold_maple::MapleTree;
 use freehold_maple::maple_tree::{Domain, Reclaim, WriteError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 type Map = MapleTree<Arc<u32>>;
@@ -244,8 +244,9 @@ fn a_drop_that_panics_does_so_in_its_own_removal() {
 /// A drop may use the map: no lock is held.
 #[test]
 fn a_drop_may_change_the_map() {
-    let map: &'static MapleTree<Fuse> =
-        Box::leak(Box::new(MapleTree::builder().domain(Domain::new()).reclaim(Reclaim::Prompt).build()));
+    static MAP: LazyLock<MapleTree<Fuse>> =
+        LazyLock::new(|| MapleTree::builder().domain(Domain::new()).reclaim(Reclaim::Prompt).build());
+    let map = &*MAP;
     map.store(0..5, Fuse(Arc::new(1))).unwrap();
     map.store(10..15, Fuse(Arc::new(2))).unwrap();
     DROP_CALLS.set(Some(Box::new(move || assert!(map.erase(10).unwrap().is_some()))));
