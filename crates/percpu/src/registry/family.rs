@@ -122,6 +122,8 @@ pub(super) struct Family {
 pub(super) struct Description {
     pub(super) help: Option<String>,
     pub(super) unit: Option<String>,
+    /// Of histograms whose user chooses none.
+    pub(super) buckets: Option<Buckets>,
 }
 
 /// Limits of the number of series that a name has.

@@ -132,8 +132,8 @@ impl Registry {
     metric!(value, add_value, Value, "settable gauge");
 
     /// The histogram of a name and labels, made if there is none. Values are shown divided by `unit`: 1e9 for nanoseconds
-    /// that are shown as seconds. All histograms of a name have one unit and the same buckets: those of the first one, or
-    /// else [`Buckets::powers_of_two`]. Cost: as [`Registry::counter`].
+    /// that are shown as seconds. All histograms of a name have one unit and the same buckets: those of the first one, those that are
+    /// [described](Self::describe_buckets), or [`Buckets::powers_of_two`]. Cost: as [`Registry::counter`].
     ///
     /// # Errors
     /// As [`Registry::counter`]; [`RegistryError::Buckets`] if the name has another unit, and [`RegistryError::Divisor`].
@@ -188,13 +188,32 @@ impl Registry {
         self.add(name, checked_of_histogram(name, labels)?, &Kind::Histogram(buckets.clone()), metric)
     }
 
-    /// The buckets of the histograms of a name; `None` if there are none. Cost: logarithmic in the names.
+    /// The buckets of the histograms of a name, or those that are [described](Self::describe_buckets); `None` if there are
+    /// neither. Cost: logarithmic in the names.
     #[must_use]
     pub fn buckets_of(&self, name: &str) -> Option<Buckets> {
-        match &self.families().by_name.get(name)?.kind {
-            Kind::Histogram(buckets) => Some(buckets.clone()),
-            _ => None,
+        let families = self.families();
+        match families.by_name.get(name).map(|family| &family.kind) {
+            Some(Kind::Histogram(buckets)) => Some(buckets.clone()),
+            Some(_) => None,
+            None => families.described.get(name)?.buckets.clone(),
         }
+    }
+
+    /// Chooses the buckets of histograms of a name that are registered without any. Cost: logarithmic in the names.
+    ///
+    /// # Errors
+    /// [`RegistryError::Name`], and [`RegistryError::Buckets`] if there are histograms of the name in other buckets.
+    pub fn describe_buckets(&self, name: &str, buckets: &Buckets) -> Result<(), RegistryError> {
+        checked(name, &[])?;
+        let mut families = self.families();
+        if let Some(Kind::Histogram(others)) = families.by_name.get(name).map(|family| &family.kind)
+            && !others.is_same(buckets)
+        {
+            return Err(RegistryError::Buckets { name: name.into() });
+        }
+        families.described.entry(name.into()).or_default().buckets = Some(buckets.clone());
+        Ok(())
     }
 
     /// Sets the help line of the metrics of a name. Cost: logarithmic in the names, under the registry's lock.
@@ -258,7 +277,7 @@ impl Registry {
     /// counts for nobody: the next look-up of the name and labels makes a new series, which begins at 0. Returns whether
     /// there was one.
     ///
-    /// The last series of a name takes the name's kind and buckets with it; its help, unit and limit stay.
+    /// The last series of a name takes the name's kind and buckets with it; what is described of it and its limit stay.
     ///
     /// Cost: as [`Registry::counter`]; frees the metric's memory ([`PerCpuHeap::free`](crate::heap::PerCpuHeap::free)).
     pub fn remove(&self, name: &str, labels: &[(&str, &str)]) -> bool {

@@ -153,6 +153,11 @@ fn bad_buckets_are_refused() {
     assert_eq!(registry.histogram("x", &[], 1.0).unwrap_err(), other);
     let buckets = Buckets::new(1e9, &[2.0]).unwrap();
     assert_eq!(registry.histogram_with("x", &[("b", "")], &buckets).unwrap_err(), other);
+    assert_eq!(registry.describe_buckets("x", &buckets), Err(other));
+    registry.describe_buckets("y", &buckets).unwrap();
+    registry.histogram("y", &[], 1e9).unwrap();
+    assert_eq!(registry.buckets_of("y"), Some(buckets));
+    assert!(registry.describe_buckets("y z", &Buckets::powers_of_two(1.0).unwrap()).is_err());
 }
 
 #[test]
