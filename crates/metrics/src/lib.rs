@@ -40,6 +40,8 @@
 //!
 //! A sum has 128 bits, so it does not wrap: [`HistogramSnapshot::sum`](freehold_percpu::HistogramSnapshot::sum).
 //!
+//! Programs that use `prometheus-client` find a page for them in [`from_prometheus_client`].
+//!
 //! # What is refused
 //! It is counted in `freehold_metrics_rejected_total`: a histogram's value that is negative, not a number or too large; a
 //! metric of another kind under a name that is taken, or under the name of another's series, as `x_count` of a histogram
@@ -48,7 +50,6 @@
 #![forbid(unsafe_code)]
 
 mod cache;
-#[cfg(doc)]
 #[doc = include_str!("../docs/from_prometheus_client.md")]
 pub mod from_prometheus_client {}
 mod handles;
