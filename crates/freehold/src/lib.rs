@@ -8,7 +8,7 @@
 //!
 //! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `std` there are, for many
 //! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, `percpu::PerCpuHeap` with counters, and `vmalloc`, memory
-//! over reserved addresses. With the feature `serde`, spans, alignments and maps can be serialized.
+//! over reserved addresses; `observe` shows the statistics of all of them on a page of metrics. With the feature `serde`, spans, alignments and maps can be serialized.
 //!
 //! ```
 //! use freehold::prelude::*;
@@ -23,9 +23,17 @@
 #![forbid(unsafe_code)]
 #![no_std]
 
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(feature = "std")]
+pub mod observe;
+
 pub use freehold_kva as kva;
 pub use freehold_maple as maple;
 pub use freehold_percpu as percpu;
+#[cfg(feature = "std")]
+pub use freehold_rcu as rcu;
 pub use freehold_units as units;
 #[cfg(feature = "std")]
 pub use freehold_vmalloc as vmalloc;
