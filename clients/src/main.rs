@@ -48,7 +48,7 @@ const CLIENTS: &[Client] = &[
     },
     Client {
         name: "axum",
-        glue: Some(Glue { text: include_str!("glue/axum.rs"), most_lines: 5 }),
+        glue: Some(Glue { text: include_str!("glue/axum.rs"), most_lines: 10 }),
         run: axum::run,
     },
     Client { name: "O_DIRECT", glue: None, run: direct::run },

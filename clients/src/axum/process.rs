@@ -23,16 +23,14 @@ impl Server {
     pub fn start(side: &str) -> Answer<Self> {
         let program = std::env::current_exe()?;
         let mut child = Command::new(program).args(["serve", side]).stdout(Stdio::piped()).spawn()?;
-        let mut address = String::new();
         let said = child.stdout.take().ok_or("the server has no output")?;
-        let server = Self { child, address: String::new() };
-        BufReader::new(said).read_line(&mut address)?;
-        let address = address.trim().to_owned();
-        if address.is_empty() {
-            Err(format!("the server {side} says no address").into())
-        } else {
-            Ok(Self { address, ..server })
+        let mut server = Self { child, address: String::new() };
+        BufReader::new(said).read_line(&mut server.address)?;
+        server.address.truncate(server.address.trim_end().len());
+        if server.address.is_empty() {
+            return Err(format!("the server {side} says no address").into());
         }
+        Ok(server)
     }
 
     pub fn connect(&self) -> Answer<Connection> {
