@@ -8,12 +8,11 @@ use freehold::rcu::Domain;
 use freehold::{maple::MapleTree, vmalloc::VirtualMemory};
 use std::sync::{Arc, Mutex};
 
-/// The value of a gauge.
+/// The value of a gauge; no number if there is none.
 fn value(registry: &Registry, name: &str) -> f64 {
-    let found = registry.iter().find(|sample| sample.name == name).unwrap_or_else(|| panic!("no {name}"));
-    match found.reading {
-        Reading::Value(value) => value,
-        other => panic!("{name} is {other:?}"),
+    match registry.iter().find(|sample| sample.name == name).map(|sample| sample.reading) {
+        Some(Reading::Value(value)) => value,
+        _ => f64::NAN,
     }
 }
 
@@ -50,6 +49,12 @@ fn statistics_are_gauges() {
     let reading = map.read();
 
     assert_eq!((value(&registry, "vm_blocks"), value(&registry, "vm_held_bytes")), (1.0, 65536.0));
+    let slots = vm.slots(&freehold::vmalloc::SlotLayout::new(64 << 10).guard(0)).unwrap();
+    let slot = slots.get().unwrap();
+    assert_eq!((value(&registry, "vm_blocks"), value(&registry, "vm_held_bytes")), (2.0, 131_072.0));
+    assert!(value(&registry, "vm_committed_bytes") <= f64::from(1 << 30));
+    drop(slot);
+    drop(slots);
     assert_eq!((value(&registry, "space_regions"), value(&registry, "space_busy_bytes")), (1.0, 12288.0));
     assert_eq!(value(&registry, "space_free_bytes"), f64::from((1 << 20) - 0x3000));
     assert_eq!((value(&registry, "pooled_blocks"), value(&registry, "pooled_held_bytes")), (1.0, 4096.0));

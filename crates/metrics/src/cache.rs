@@ -50,7 +50,7 @@ struct Locked<T>(RwLock<Shard<T>>);
 
 /// Handles of one kind of metric.
 pub(crate) struct Cache<T> {
-    shards: [Locked<T>; SHARDS],
+    shards: Box<[Locked<T>]>,
 }
 
 impl<T> fmt::Debug for Cache<T> {
@@ -62,7 +62,7 @@ impl<T> fmt::Debug for Cache<T> {
 impl<T: Clone> Cache<T> {
     pub(crate) fn new() -> Self {
         let shard = || Shard { removals: 0, handles: HashMap::default() };
-        Self { shards: std::array::from_fn(|_| Locked(RwLock::new(shard()))) }
+        Self { shards: (0..SHARDS).map(|_| Locked(RwLock::new(shard()))).collect() }
     }
 
     fn shard(&self, key: &Key) -> &RwLock<Shard<T>> {

@@ -80,6 +80,13 @@ pub struct Recorder {
     registry: Arc<Registry>,
     rejected: Arc<Counter>,
     choices: Choices,
+    /// Apart, so that the error of an installation, which returns the recorder, is not large.
+    cached: Box<Cached>,
+}
+
+/// Handles that were found before.
+#[derive(Debug)]
+struct Cached {
     counters: Cache<metrics::Counter>,
     gauges: Cache<metrics::Gauge>,
     histograms: Cache<metrics::Histogram>,
@@ -127,8 +134,8 @@ impl Recorder {
             bounds: None,
             bounds_of: BTreeMap::new(),
         };
-        let (counters, gauges, histograms) = (Cache::new(), Cache::new(), Cache::new());
-        Self { registry, rejected, choices, counters, gauges, histograms }
+        let cached = Cached { counters: Cache::new(), gauges: Cache::new(), histograms: Cache::new() };
+        Self { registry, rejected, choices, cached: Box::new(cached) }
     }
 
     /// Sets the unit of histograms that have none by their name or description: values are stored as whole multiples of
@@ -276,14 +283,14 @@ impl metrics::Recorder for Recorder {
         let make = |name: &str, labels: &[(&str, &str)]| {
             Ok(metrics::Counter::from_arc(Arc::new(PerCpu(self.registry.counter(name, labels)?))))
         };
-        self.handle(key, &self.counters, make).unwrap_or_else(metrics::Counter::noop)
+        self.handle(key, &self.cached.counters, make).unwrap_or_else(metrics::Counter::noop)
     }
 
     fn register_gauge(&self, key: &Key, _metadata: &Metadata<'_>) -> metrics::Gauge {
         let make = |name: &str, labels: &[(&str, &str)]| {
             Ok(metrics::Gauge::from_arc(Arc::new(Level(self.registry.value(name, labels)?))))
         };
-        self.handle(key, &self.gauges, make).unwrap_or_else(metrics::Gauge::noop)
+        self.handle(key, &self.cached.gauges, make).unwrap_or_else(metrics::Gauge::noop)
     }
 
     fn register_histogram(&self, key: &Key, _metadata: &Metadata<'_>) -> metrics::Histogram {
@@ -293,7 +300,7 @@ impl metrics::Recorder for Recorder {
             let rejected = Arc::clone(&self.rejected);
             Ok(metrics::Histogram::from_arc(Arc::new(Sizes { histogram, rejected, unit: buckets.unit() })))
         };
-        self.handle(key, &self.histograms, make).unwrap_or_else(metrics::Histogram::noop)
+        self.handle(key, &self.cached.histograms, make).unwrap_or_else(metrics::Histogram::noop)
     }
 }
 

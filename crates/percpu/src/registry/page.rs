@@ -65,10 +65,10 @@ impl Page {
             self.line(format_args!("# HELP {shown} {help}"));
         }
         self.line(format_args!("# TYPE {shown} {}", family.kind.shown()));
-        if let Some(unit) = description.and_then(|description| description.unit.as_deref()) {
-            if self.is_open {
-                self.line(format_args!("# UNIT {shown} {unit}"));
-            }
+        if let Some(unit) = description.and_then(|description| description.unit.as_deref())
+            && self.is_open
+        {
+            self.line(format_args!("# UNIT {shown} {unit}"));
         }
         if let Kind::Histogram(buckets) = &family.kind {
             return self.histograms(name, family, buckets);
