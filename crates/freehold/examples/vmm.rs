@@ -75,7 +75,7 @@ impl Machine {
     /// The machine as bytes: one snapshot for each space.
     fn save(&self) -> Result<Vec<Vec<u8>>, Failure> {
         let spaces = [&self.low, &self.high, &self.interrupts];
-        let saved = spaces.map(|space| space.snapshot(|name, to| to.put(name.as_bytes())));
+        let saved = spaces.map(|space| space.to_bytes(|name, to| to.put(name.as_bytes())));
         Ok(saved.into_iter().collect::<Result<_, _>>()?)
     }
 
@@ -83,9 +83,9 @@ impl Machine {
         let [low, high, interrupts] = saved else { return Err("a machine has three spaces".into()) };
         let name = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
         Ok(Self {
-            low: AddressSpace::restore(low, Placement::Lowest, name)?,
-            high: AddressSpace::restore(high, Placement::Highest, name)?,
-            interrupts: AddressSpace::restore(interrupts, Placement::Lowest, name)?,
+            low: AddressSpace::from_bytes(low, Placement::Lowest, name)?,
+            high: AddressSpace::from_bytes(high, Placement::Highest, name)?,
+            interrupts: AddressSpace::from_bytes(interrupts, Placement::Lowest, name)?,
         })
     }
 }
@@ -129,10 +129,10 @@ fn main() -> Result<(), Failure> {
 
     // The machine moves to another host while the disk is on its way, and goes on there.
     let pending = machine.low.begin_move(sound.first(), sound.first() + 2 * MIB)?;
-    let (saved, behind) = (machine.save()?, bridge.snapshot(|name, to| to.put(name.as_bytes()))?);
+    let (saved, behind) = (machine.save()?, bridge.to_bytes(|name, to| to.put(name.as_bytes()))?);
     let mut machine = Machine::load(&saved)?;
     let name = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
-    let mut bridge: AddressSpace<String> = AddressSpace::restore(&behind, Placement::Lowest, name)?;
+    let mut bridge: AddressSpace<String> = AddressSpace::from_bytes(&behind, Placement::Lowest, name)?;
     machine.low.adopt(bridge.span().first(), &mut bridge)?;
     assert!(machine.low.commit_move(pending).is_err(), "a token is of the space that gave it out");
     let pending = machine.low.pending_moves().next().ok_or("the move is lost")?;

@@ -1,14 +1,17 @@
 //! Devices behind memory-mapped registers: virtual CPUs find the device of each address that a guest touches, without a lock,
-//! while a control thread plugs devices in, moves them and takes them out.
+//! while a control thread plugs devices in, moves them and takes them out. What was unplugged is closed when the call returns.
 //!
 //! `cargo run --release -p freehold --features std --example vmm_mmio`
 
-use freehold::maple::MapleTree;
-use freehold::maple::maple_tree::WriteError;
+use freehold::kva::SharedSpace;
 use freehold::prelude::*;
 use std::error::Error;
+use std::fs::File;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -21,81 +24,42 @@ const CPUS: u64 = 3;
 const KEPT: u64 = 16;
 /// Devices that are plugged in, moved and taken out.
 const ROUNDS: u64 = 2000;
+/// The longest wait for virtual CPUs that are still in an unplugged device.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// A device. Its registers are wherever the map says; it only knows how many there are.
-struct Device {
-    name: String,
+/// What the bus knows of a device: its registers are wherever the bus says.
+trait Device: Send + Sync {
+    fn read(&self, offset: u64) -> Option<u64>;
+}
+
+/// A device without a backend. It only knows how many registers it has.
+struct Timer {
     registers: u64,
     reads: AtomicU64,
 }
 
-impl Device {
-    fn new(name: String, bar_bytes: u64) -> Arc<Self> {
-        Arc::new(Self { name, registers: bar_bytes / 8, reads: AtomicU64::new(0) })
-    }
-
-    /// Reads a register.
+impl Device for Timer {
     fn read(&self, offset: u64) -> Option<u64> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         (offset / 8 < self.registers).then_some(offset / 8)
     }
 }
 
-/// The control thread's: the map that virtual CPUs look up, and places, which are its own.
-struct Bus<'a> {
-    devices: &'a MapleTree<Arc<Device>>,
-    places: AddressSpace<()>,
+/// A device whose backend is a descriptor, which must be closed before a device like it is plugged in again.
+struct Disk {
+    registers: u64,
+    backend: File,
 }
 
-impl Bus<'_> {
-    /// Places a device, and shows it.
-    fn plug(&mut self, device: &Arc<Device>) -> Result<Span, Failure> {
-        let place = self.places.alloc(&Request::natural(device.registers * 8), ())?;
-        self.show(place, device)?;
-        Ok(place)
-    }
-
-    /// Stores are refused while readers hold back too much of what was replaced: whoever writes waits and tries again.
-    fn show(&self, place: Span, device: &Arc<Device>) -> Result<(), Failure> {
-        loop {
-            match self.devices.insert(place, Arc::clone(device)) {
-                Err(refused) if matches!(refused.cause, WriteError::Full { .. }) => std::thread::yield_now(),
-                Err(refused) => return Err(refused.cause.to_string().into()),
-                Ok(()) => return Ok(()),
-            }
-        }
-    }
-
-    fn hide(&self, place: Span) -> Result<(), Failure> {
-        loop {
-            match self.devices.erase(place.first()) {
-                Err(WriteError::Full { .. }) => std::thread::yield_now(),
-                Err(error) => return Err(error.to_string().into()),
-                Ok(Some(erased)) if erased == place => return Ok(()),
-                Ok(other) => return Err(format!("{other:?} was hidden, not {place}").into()),
-            }
-        }
-    }
-
-    /// Takes a device out. A virtual CPU that found it before may still be in it: it lives as long as that.
-    fn unplug(&mut self, place: Span) -> Result<(), Failure> {
-        self.hide(place)?;
-        // Nobody finds it any more, so the place may be another's.
-        self.places.free(place.first())?;
-        Ok(())
-    }
-
-    /// The guest writes another address into a device's BAR. Accesses at both places reach it until the old one is gone.
-    fn move_to(&mut self, place: Span, to: u64, device: &Arc<Device>) -> Result<Span, Failure> {
-        let moving = self.places.begin_move(place.first(), to)?;
-        let new = Span::from_size(to, place.size_saturating()).ok_or("no such place")?;
-        self.show(new, device)?;
-        self.hide(place)?;
-        Ok(self.places.commit_move(moving)?)
+impl Device for Disk {
+    fn read(&self, offset: u64) -> Option<u64> {
+        (offset / 8 < self.registers).then(|| self.backend.as_raw_fd() as u64)
     }
 }
+
+type Bus = SharedSpace<dyn Device>;
 
 /// What a virtual CPU met.
 #[derive(Debug, Default)]
@@ -105,16 +69,16 @@ struct Exits {
 }
 
 /// A virtual CPU: each exit to the VMM is an address, and the device that has it reads one of its registers.
-fn run_guest(devices: &MapleTree<Arc<Device>>, seed: u64, done: &AtomicBool) -> Result<Exits, Failure> {
+fn run_guest(bus: &Bus, seed: u64, done: &AtomicBool) -> Result<Exits, Failure> {
     let (mut exits, mut random) = (Exits::default(), seed);
     while !done.load(Ordering::Acquire) || exits.served == 0 {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let address = BASE + (random >> 33) % (32 * MIB);
-        let reading = devices.read();
+        let reading = bus.read();
         match reading.entry_at(address) {
             Some((place, device)) => {
                 let register = device.read(address - place.first());
-                register.ok_or_else(|| format!("{}: no register at {address:#x} of {place}", device.name))?;
+                register.ok_or_else(|| format!("no register at {address:#x} of {place}"))?;
                 exits.served += 1;
             }
             None => exits.nobody += 1,
@@ -123,44 +87,49 @@ fn run_guest(devices: &MapleTree<Arc<Device>>, seed: u64, done: &AtomicBool) -> 
     Ok(exits)
 }
 
-/// Plugs devices in, moves them beyond the others, and takes them out.
-fn control(bus: &mut Bus, kept: &[(Span, Arc<Device>)]) -> Result<(), Failure> {
+/// Plugs disks in, moves them beyond the others, and takes them out. The descriptor of each is closed then.
+fn control(bus: &Bus) -> Result<(), Failure> {
     for round in 0..ROUNDS {
-        let device = Device::new(format!("hot-plugged {round}"), (4 * KIB) << (round % 6));
-        let place = bus.plug(&device)?;
-        let to = BASE + 24 * MIB + (round % 32) * 128 * KIB;
-        let place = bus.move_to(place, to, &device)?;
-        let reading = bus.devices.read();
-        let found = reading.get(place.last()).ok_or("the device is lost")?;
-        if found.name != device.name {
-            return Err(format!("{} is at {place}, not {}", found.name, device.name).into());
+        let bytes = (4 * KIB) << (round % 6);
+        let backend = File::open("/dev/null")?;
+        let descriptor = backend.as_raw_fd();
+        let place = bus.alloc(&Request::natural(bytes), Arc::new(Disk { registers: bytes / 8, backend }))?;
+
+        // The guest writes another address into the BAR. Accesses reach the device at both places until the commit.
+        let pending = bus.begin_move(place.first(), BASE + 24 * MIB + (round % 32) * 128 * KIB)?;
+        let place = bus.commit_move(pending)?;
+
+        let (_, device) = bus.free_waiting(place.first(), PATIENCE)?;
+        // A virtual CPU that found it before may still be in it.
+        bus.synchronize()?;
+        drop(device);
+        if is_open(descriptor)? {
+            return Err(format!("the backend of the disk at {place} is still open").into());
         }
-        drop(reading);
-        bus.unplug(place)?;
-        // What stays is found at every moment.
-        let (place, device) = &kept[(round % KEPT) as usize];
-        let found = bus.devices.get_owned(place.first()).ok_or("a device that stays is lost")?;
-        assert!(Arc::ptr_eq(&found, device));
     }
     Ok(())
 }
 
+/// Whether the process has this descriptor. No other thread opens files here.
+fn is_open(descriptor: RawFd) -> Result<bool, Failure> {
+    Ok(Path::new("/proc/self/fd").join(descriptor.to_string()).try_exists()?)
+}
+
 fn main() -> Result<(), Failure> {
     let window = Span::from_size(BASE, 32 * MIB).ok_or("no window")?;
-    let devices = MapleTree::new();
-    let mut bus =
-        Bus { devices: &devices, places: AddressSpace::new(window, Align::PAGE, Placement::Lowest)? };
+    let bus = Bus::new(window, Align::PAGE, Placement::Lowest)?;
     let mut kept = Vec::new();
-    for number in 0..KEPT {
-        let device = Device::new(format!("device {number}"), MIB);
-        kept.push((bus.plug(&device)?, device));
+    for _ in 0..KEPT {
+        let timer = Arc::new(Timer { registers: MIB / 8, reads: AtomicU64::new(0) });
+        bus.alloc(&Request::natural(MIB), Arc::clone(&timer) as Arc<dyn Device>)?;
+        kept.push(timer);
     }
     let done = AtomicBool::new(false);
     let exits = std::thread::scope(|scope| {
-        let (devices, done) = (&devices, &done);
-        let guest = |seed| scope.spawn(move || run_guest(devices, seed, done));
+        let (bus, done) = (&bus, &done);
+        let guest = |seed| scope.spawn(move || run_guest(bus, seed, done));
         let guests: Vec<_> = (1..=CPUS).map(guest).collect();
-        let controlled = control(&mut bus, &kept);
+        let controlled = control(bus);
         done.store(true, Ordering::Release);
         let joined = guests.into_iter().map(|guest| guest.join());
         let exits = joined.map(|exits| exits.map_err(|_| Failure::from("a virtual CPU panicked"))?);
@@ -169,9 +138,11 @@ fn main() -> Result<(), Failure> {
     })?;
     let served: u64 = exits.iter().map(|exits| exits.served).sum();
     let nobody: u64 = exits.iter().map(|exits| exits.nobody).sum();
-    println!("{ROUNDS} devices came, moved and went; {served} accesses were served, {nobody} were nobody's");
-    assert_eq!(devices.len(), KEPT);
-    let by_kept: u64 = kept.iter().map(|(_, device)| device.reads.load(Ordering::Relaxed)).sum();
+    println!(
+        "{ROUNDS} disks came, moved and went, each closed; {served} accesses were served, {nobody} were nobody's"
+    );
+    assert_eq!(bus.len() as u64, KEPT);
+    let by_kept: u64 = kept.iter().map(|timer| timer.reads.load(Ordering::Relaxed)).sum();
     assert!(by_kept > 0 && by_kept <= served);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Errors of the spaces: one small enum for each kind of operation. A variant carries the obstacle.
 
 mod moves;
+mod parts;
 #[cfg(feature = "std")]
 mod shared;
 mod sub_space;
@@ -8,6 +9,7 @@ mod sub_space;
 use freehold_units::{Align, Bytes, Span, error_messages};
 
 pub use moves::MoveError;
+pub use parts::{FreeRangeError, MergeError, SplitError};
 #[cfg(feature = "std")]
 pub use shared::SharedError;
 pub use sub_space::{AdoptError, ReturnError};
@@ -226,6 +228,13 @@ pub enum FreeError {
         /// The region at its old place, without its guard.
         region: Span,
     },
+    /// The region that starts there has other addresses than [`free_exact`](crate::AddressSpace::free_exact) was given.
+    OtherSpan {
+        /// The addresses that were given.
+        span: Span,
+        /// The region, without its guard.
+        region: Span,
+    },
     /// The address does not belong to the space.
     Unknown {
         /// The address.
@@ -241,6 +250,7 @@ error_messages! { FreeError + OutOfMemory {
     Self::Interior { address, region } => "{address:#x} lies inside {region}, not at its start";
     Self::Carved { region } => "a sub-space was carved from {region}";
     Self::Moving { region } => "a move of {region} is pending";
+    Self::OtherSpan { span, region } => "{span} is not the whole of {region}";
     Self::Unknown { address } => "{address:#x} is not an address of this space";
 } }
 

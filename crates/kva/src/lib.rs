@@ -66,7 +66,8 @@ mod type_rules;
 #[cfg(feature = "std")]
 pub use error::SharedError;
 pub use error::{
-    AdoptError, AllocError, FreeError, LayoutError, MoveError, Rejected, ResizeError, ReturnError,
+    AdoptError, AllocError, FreeError, FreeRangeError, LayoutError, MergeError, MoveError, Rejected,
+    ResizeError, ReturnError, SplitError,
 };
 pub use fit::{Fit, Merge};
 pub use freehold_units::{Broken, OutOfMemory};
@@ -76,4 +77,6 @@ pub use pooled::PooledSpace;
 pub use request::{CheckedRequest, Request};
 #[cfg(feature = "std")]
 pub use shared::SharedSpace;
-pub use space::{AddressSpace, IntoRegions, PendingMove, Region, Regions, Stats, snapshot};
+pub use space::{
+    AddressSpace, FreeSizes, IntoRegions, Pending, PendingMove, Region, Regions, Stats, snapshot,
+};

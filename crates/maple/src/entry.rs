@@ -10,7 +10,7 @@
 
 use alloc::sync::Arc;
 use core::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
-use core::ptr;
+use core::{mem, ptr};
 
 /// A value as a tree's node holds it. A pointer, so that it keeps the provenance of what it points to.
 pub type Word = *mut ();
@@ -124,35 +124,72 @@ copied_values! {
     {T} &'static T: |value| ptr::from_ref(value).cast_mut().cast(), |word| unsafe { &*word.cast_const().cast() };
 }
 
-// SAFETY: a word holds one count; `split` adds one.
-unsafe impl<T> StoredValue for Arc<T> {
+/// An `Arc` of a [sized](Sized) value is its own word. Any other (`Arc<dyn Trait>`, `Arc<[T]>`, `Arc<str>`) has a pointer
+/// of two words: the map keeps it in an `Arc` of its own. That costs an allocation of 32 bytes for a value on its way
+/// into the map (which aborts if there is no memory, as [`Arc::new`] does), and a load more for each look-up.
+// SAFETY: a word holds one count of the value's `Arc`, or of the `Arc` that holds it; `split` adds one.
+unsafe impl<T: ?Sized> StoredValue for Arc<T> {
     type Ref<'a>
         = &'a T
     where
         T: 'a;
 
     fn into_word(self) -> Word {
-        Self::into_raw(self).cast_mut().cast()
+        if is_one_word::<T>() {
+            Self::into_raw(self).cast_mut().cast()
+        } else {
+            Arc::into_raw(Arc::new(self)).cast_mut().cast()
+        }
     }
 
     unsafe fn from_word(word: Word) -> Self {
-        // SAFETY: the word came from `into_raw`, and the count it stands for is not taken twice.
-        unsafe { Self::from_raw(word.cast_const().cast()) }
+        if is_one_word::<T>() {
+            // SAFETY: the word came from `into_raw`, and the count it stands for is not taken twice.
+            unsafe { Self::from_raw(pointer(word)) }
+        } else {
+            // SAFETY: as above, of the outer `Arc`.
+            Arc::unwrap_or_clone(unsafe { Arc::<Self>::from_raw(word.cast()) })
+        }
     }
 
     unsafe fn borrow<'a>(word: Word) -> &'a T
     where
         T: 'a,
     {
-        // SAFETY: the word came from `into_raw` and holds a count within `'a`.
-        unsafe { &*word.cast_const().cast() }
+        if is_one_word::<T>() {
+            // SAFETY: the word came from `into_raw` and holds a count within `'a`.
+            unsafe { &*pointer(word) }
+        } else {
+            // SAFETY: as above. The outer `Arc` is not changed, so it holds a count of the value within `'a`.
+            unsafe { &**word.cast::<Self>() }
+        }
     }
 
     unsafe fn split(word: Word) -> Word {
         // SAFETY: the word came from `into_raw` and holds a count.
-        unsafe { Self::increment_strong_count(word.cast_const().cast::<T>()) };
+        unsafe {
+            if is_one_word::<T>() {
+                Self::increment_strong_count(pointer::<T>(word));
+            } else {
+                Arc::<Self>::increment_strong_count(word.cast());
+            }
+        }
         word
     }
+}
+
+/// Whether a pointer to a `T` is one word.
+const fn is_one_word<T: ?Sized>() -> bool {
+    size_of::<*const T>() == size_of::<Word>()
+}
+
+/// The pointer of a word.
+///
+/// # Safety
+/// [`is_one_word`] holds for `T`.
+unsafe fn pointer<T: ?Sized>(word: Word) -> *const T {
+    // SAFETY: both are pointers of one word, which any pointer may be copied into.
+    unsafe { mem::transmute_copy(&word) }
 }
 
 /// A value of at most 64 bits, which may be copied: an index into a table, a small enum, a pair of `u32`.
@@ -253,7 +290,7 @@ unsafe impl NonNullValue for NonZeroUsize {}
 // SAFETY: a reference is never null.
 unsafe impl<T> NonNullValue for &'static T {}
 // SAFETY: an `Arc`'s pointer is never null.
-unsafe impl<T> NonNullValue for Arc<T> {}
+unsafe impl<T: ?Sized> NonNullValue for Arc<T> {}
 
 // SAFETY: a null word is `None`, which owns nothing; any other is a word of `E`, which is never null.
 unsafe impl<E: NonNullValue> StoredValue for Option<E> {

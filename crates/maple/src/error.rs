@@ -1,7 +1,7 @@
 //! The errors of the maps: one enum per group of operations.
 
 #[cfg(feature = "std")]
-use freehold_rcu::SysError;
+use freehold_rcu::{Stalled, SysError};
 use freehold_units::{EmptyRange, Span, error_messages};
 
 /// The reason why a value was not stored.
@@ -50,7 +50,11 @@ pub enum WriteError {
         held: usize,
         /// The most that may wait.
         limit: usize,
+        /// The oldest reader, if it was still there when the error was made.
+        oldest: Option<Stalled>,
     },
+    /// This thread reads in the map's domain, and would wait for itself.
+    Reading,
     /// The system refuses the barrier that shows when readers have left, and a thread that has not fenced yet may be
     /// reading. A filter that was installed after the first use may cause this. Call
     /// [`use_fences`](crate::maple_tree::use_fences) before the filter is installed to avoid it.
@@ -65,7 +69,10 @@ pub enum WriteError {
 error_messages! { WriteError + OutOfMemory {
     Self::EmptyRange => "{}", EmptyRange;
     Self::Occupied(span) => "{span} is occupied";
-    Self::Full { held, limit } => "readers hold back {held} of at most {limit} nodes and values";
+    Self::Full { held, limit, oldest: None } => "readers hold back {held} of at most {limit} nodes and values";
+    Self::Full { held, limit, oldest: Some(oldest) } =>
+        "readers hold back {held} of at most {limit} nodes and values; {oldest}";
+    Self::Reading => "{}", freehold_rcu::SynchronizeError::Reading;
     Self::NoGracePeriod(error) => "{}", freehold_rcu::BacklogError::Barrier(*error);
     Self::InTransaction => "this thread has a transaction of the map open: commit or drop it first";
 } }
@@ -75,10 +82,22 @@ impl From<freehold_rcu::BacklogError> for WriteError {
     fn from(error: freehold_rcu::BacklogError) -> Self {
         use freehold_rcu::BacklogError;
         match error {
-            BacklogError::Full { held, limit } => Self::Full { held, limit },
+            BacklogError::Full { held, limit, oldest } => Self::Full { held, limit, oldest },
             BacklogError::Barrier(error) => Self::NoGracePeriod(error),
             // `StoreError` has no other variant.
             _ => Self::OutOfMemory,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<freehold_rcu::SynchronizeError> for WriteError {
+    /// A time-out is not one of these: who waits for a limited time has the refusal that it waited for.
+    fn from(error: freehold_rcu::SynchronizeError) -> Self {
+        use freehold_rcu::SynchronizeError;
+        match error {
+            SynchronizeError::Barrier(error) => Self::NoGracePeriod(error),
+            _ => Self::Reading,
         }
     }
 }

@@ -106,9 +106,9 @@ pub use shared::MapleTree;
 pub mod maple_tree {
     pub use crate::error::WriteError;
     pub use crate::shared::{
-        Entries, Gaps, MapleTree, OwnedReading, Reading, Reclaimed, Snapshot, Transaction,
+        Builder, Entries, Gaps, MapleTree, OwnedReading, Reading, Reclaim, Reclaimed, Snapshot, Transaction,
     };
-    pub use freehold_rcu::{SysError, use_fences};
+    pub use freehold_rcu::{BacklogStats, Domain, Stalled, SysError, use_fences};
 }
 
 /// The map of words, with its iterators, cursors and entries.

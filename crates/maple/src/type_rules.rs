@@ -205,8 +205,8 @@ let text = || String::from("text");"#,
         // What was removed waits in the map.
         "let (text, map) = (text(), MapleTree::new()); map.store(0..9, Arc::new(Looks(&text))).unwrap(); map.erase(5).unwrap();"
             => "let (map, text) = (MapleTree::new(), text()); map.store(0..9, Arc::new(Looks(&text))).unwrap(); map.erase(5).unwrap();",
-        "let (text, map) = (text(), MapleTree::new()); let _late = map.insert_reclaiming(0..9, Arc::new(Looks(&text))).unwrap();"
-            => "let map = MapleTree::new(); let _late = { let text = text(); map.insert_reclaiming(0..9, Arc::new(Looks(&text))).unwrap() };";
+        "let (text, map) = (text(), MapleTree::new()); map.store(0..9, Arc::new(Looks(&text))).unwrap(); let _late = map.erase_under_lock(0).unwrap();"
+            => "let map = MapleTree::new(); let _late = { let text = text(); map.store(0..9, Arc::new(Looks(&text))).unwrap(); map.erase_under_lock(0).unwrap() };";
 
     ReadersEndBeforeTheSharedMap, "E0505": r"
 # use freehold_maple::MapleTree;

@@ -7,12 +7,13 @@
 //! Records are stamped by the batch: a poll ends an epoch and closes the open records as a batch of that epoch. A batch
 //! leaves when nobody reads in its epoch or before. R6: an open record has no epoch yet, and does not leave.
 
-use crate::domain::Domain;
-use crate::error::{BacklogError, SynchronizeError};
+use crate::domain::{Domain, DomainRef};
+use crate::error::{BacklogError, Stalled, SynchronizeError};
 use crate::grace::Grace;
 use crate::stats::BacklogStats;
 use std::collections::VecDeque;
 use std::fmt;
+use std::time::Instant;
 
 /// Open records at which `reserve` polls: few enough that reused memory is still in the cache, enough to share a
 /// barrier.
@@ -29,6 +30,8 @@ struct Batch {
     /// The epoch that ended after its records were retired.
     epoch: u64,
     records: usize,
+    /// When that epoch ended. A reader that holds the batch back began before.
+    closed: Instant,
 }
 
 /// Retired records of one writer, up to a limit, that wait for the readers of a [`Domain`].
@@ -41,7 +44,7 @@ struct Batch {
 /// leaks the records instead. It also waits for an owned guard, or a guard of a [`Reader`](crate::Reader): for ever, if
 /// this thread holds it.
 pub struct Backlog<'d, T> {
-    domain: &'d Domain,
+    domain: DomainRef<'d>,
     records: VecDeque<T>,
     batches: VecDeque<Batch>,
     /// Records after all batches.
@@ -59,9 +62,9 @@ impl<'d, T> Backlog<'d, T> {
     ///
     /// Cost: constant.
     #[must_use]
-    pub fn new(domain: &'d Domain, limit: usize) -> Self {
+    pub fn new(domain: impl Into<DomainRef<'d>>, limit: usize) -> Self {
         Self {
-            domain,
+            domain: domain.into(),
             records: VecDeque::new(),
             batches: VecDeque::new(),
             open: 0,
@@ -73,8 +76,8 @@ impl<'d, T> Backlog<'d, T> {
 
     /// The domain whose readers it waits for. Cost: constant.
     #[must_use]
-    pub fn domain(&self) -> &'d Domain {
-        self.domain
+    pub fn domain(&self) -> &Domain {
+        &self.domain
     }
 
     /// Reserves room to [retire](Self::retire) `more` records. Polls if a poll is due, or if too many records wait.
@@ -107,7 +110,7 @@ impl<'d, T> Backlog<'d, T> {
         if self.is_full() {
             let held = self.held();
             self.stats.refused += 1;
-            return Err(BacklogError::Full { held, limit: self.limit });
+            return Err(BacklogError::Full { held, limit: self.limit, oldest: self.oldest() });
         }
         // Slightly more than requested, so that the next requests take the fast path.
         let room = more.saturating_add(AHEAD);
@@ -116,6 +119,14 @@ impl<'d, T> Backlog<'d, T> {
         reserved.map_err(|_| BacklogError::OutOfMemory)?;
         self.room = room;
         Ok(())
+    }
+
+    /// The oldest reader that may hold back records.
+    fn oldest(&self) -> Option<Stalled> {
+        let (stamp, thread) = self.domain.oldest_with_thread()?;
+        // It began in that epoch or before, so before the first batch of that epoch or later was closed.
+        let since = self.batches.iter().find(|batch| batch.epoch >= stamp)?.closed;
+        Some(Stalled { domain: self.domain.name(), thread, inside: since.elapsed() })
     }
 
     #[inline]
@@ -154,6 +165,14 @@ impl<'d, T> Backlog<'d, T> {
         Ok(self.reclaim_below(oldest, reclaim))
     }
 
+    /// Whether a poll would surely reclaim nothing, as a reader is still there that holds back the oldest batch.
+    ///
+    /// Cost: a scan of all slots; no barrier.
+    #[must_use]
+    pub fn is_held_back(&self) -> bool {
+        self.batches.front().is_some_and(|oldest| self.domain.oldest() <= oldest.epoch)
+    }
+
     /// Waits for all present readers, and passes `reclaim` all retired records.
     ///
     /// Cost: as [`Domain::synchronize`], and constant for each record.
@@ -188,10 +207,10 @@ impl<'d, T> Backlog<'d, T> {
             return;
         }
         if self.batches.len() < BATCHES {
-            self.batches.push_back(Batch { epoch, records });
+            self.batches.push_back(Batch { epoch, records, closed: Instant::now() });
         } else if let Some(last) = self.batches.back_mut() {
             // The older records of that batch wait longer than they need to.
-            *last = Batch { epoch, records: last.records + records };
+            *last = Batch { epoch, records: last.records + records, closed: Instant::now() };
         }
     }
 

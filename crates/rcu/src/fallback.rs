@@ -27,7 +27,7 @@
 use crate::atomic::{Ordering, fence, lock};
 use crate::barrier::{Barrier, Mode};
 use crate::domain::Domain;
-use crate::slot::FENCES;
+use crate::slot::{FENCES, Slot};
 use freehold_sys::{SysError, fork};
 
 impl Domain {
@@ -58,7 +58,9 @@ impl Domain {
         self.epoch.fetch_or(FENCES, Ordering::AcqRel);
         drop(registration);
         #[cfg(not(all(test, loom)))]
-        crate::thread::fence_own(self);
+        if let Some(slot) = self.own_slot() {
+            slot.fence();
+        }
     }
 
     /// Step 4 if step 3 was refused: the oldest epoch in which a reader is active, or `u64::MAX`. Returns the refusal
@@ -77,20 +79,29 @@ impl Domain {
     /// The scan without a barrier. `None` if it is inconclusive.
     pub(crate) fn oldest_fenced(&self) -> Option<u64> {
         let (mut oldest, mut all_fenced) = (u64::MAX, true);
-        for slot in self.slots.iter() {
+        // The owner comes before the state: a thread that has lost its slot may have left a guard there.
+        for (slot, is_owned) in self.slots_and_owners() {
             // One load: the flag and the stamp must come from the same state.
             let (stamp, is_fenced) = slot.stamp_and_flag();
             if stamp != 0 {
                 oldest = oldest.min(stamp);
-            } else if !is_fenced && slot.is_taken() {
+            } else if !is_fenced && is_owned {
                 return None;
             }
-            all_fenced &= is_fenced || !slot.is_taken();
+            all_fenced &= is_fenced || !is_owned;
         }
         if all_fenced {
             // Release: pairs with the Acquire of `Domain::heavy`.
             self.all_fenced.store(true, Ordering::Release);
         }
         Some(oldest)
+    }
+
+    /// All slots, each with whether somebody can enter it.
+    pub(crate) fn slots_and_owners(&self) -> impl Iterator<Item = (&Slot, bool)> {
+        let values = self.slots.iter().map(|slot| (slot, slot.is_taken()));
+        #[cfg(not(all(test, loom)))]
+        let values = values.chain(self.threads_and_owners());
+        values
     }
 }

@@ -12,10 +12,11 @@ use crate::atomic::Ordering;
 use crate::barrier::Barrier;
 use crate::domain::Domain;
 use crate::error::SynchronizeError;
-use crate::slot::EPOCH;
+use crate::slot::{EPOCH, Slot};
 use freehold_sys::SysError;
 #[cfg(not(any(all(test, loom), shuttle)))]
 pub use freehold_sys::backoff::wait_while;
+use std::time::{Duration, Instant};
 
 /// The end of an epoch, and the oldest reader after it.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,22 @@ impl Domain {
 
     /// Step 4: the oldest epoch in which a reader is active, or `u64::MAX`.
     pub(crate) fn oldest(&self) -> u64 {
-        self.slots.iter().map(|slot| slot.stamp()).filter(|&stamp| stamp != 0).min().unwrap_or(u64::MAX)
+        self.every_slot().map(|slot| slot.stamp()).filter(|&stamp| stamp != 0).min().unwrap_or(u64::MAX)
+    }
+
+    /// The epoch of the oldest reader, and the thread that made its guard.
+    pub(crate) fn oldest_with_thread(&self) -> Option<(u64, Option<u32>)> {
+        let readers =
+            self.every_slot().map(|slot| (slot.stamp(), slot.tid())).filter(|&(stamp, _)| stamp != 0);
+        readers.min_by_key(|&(stamp, _)| stamp)
+    }
+
+    /// The slots of values and of threads, including free ones.
+    pub(crate) fn every_slot(&self) -> impl Iterator<Item = &Slot> {
+        #[cfg(not(all(test, loom)))]
+        return self.slots.iter().chain(self.threads.iter());
+        #[cfg(all(test, loom))]
+        self.slots.iter()
     }
 
     /// Steps 2 to 4.
@@ -70,30 +86,49 @@ impl Domain {
     /// `yield_now`, later every 50 to 200 us.
     ///
     /// # Errors
-    /// [`Reading`](SynchronizeError::Reading) if this thread holds a guard by [`read`](crate::read) of this domain;
+    /// [`Reading`](SynchronizeError::Reading) if this thread holds a guard by [`read`](Self::read) of this domain;
     /// [`Barrier`](SynchronizeError::Barrier) if barriers are refused and a thread that has not fenced yet may be
     /// reading. A thread that holds an owned guard, or a guard of a [`Reader`](crate::Reader), waits for itself for
     /// ever.
     #[doc(alias = "synchronize_rcu")]
     pub fn synchronize(&self) -> Result<(), SynchronizeError> {
+        self.wait_for_readers(None)
+    }
+
+    /// As [`synchronize`](Self::synchronize), for at most `limit`.
+    ///
+    /// Cost: as [`synchronize`](Self::synchronize). The wait ends up to 200 us after the limit.
+    ///
+    /// # Errors
+    /// As [`synchronize`](Self::synchronize), or [`TimedOut`](SynchronizeError::TimedOut).
+    pub fn synchronize_for(&self, limit: Duration) -> Result<(), SynchronizeError> {
+        // A limit beyond what the clock can express is none.
+        self.wait_for_readers(Instant::now().checked_add(limit))
+    }
+
+    fn wait_for_readers(&self, until: Option<Instant>) -> Result<(), SynchronizeError> {
         #[cfg(not(all(test, loom)))]
-        if std::ptr::eq(self, Self::global()) && crate::thread::is_reading() {
+        if self.is_reading() {
             return Err(SynchronizeError::Reading);
         }
         let Grace { ended, mut oldest, is_ordered } = self.end_epoch()?;
-        let mut failed = None;
+        let mut failed: Option<SynchronizeError> = None;
         wait_while(|| {
             if is_ordered {
                 oldest = self.oldest();
             } else if oldest <= ended {
                 match self.end_epoch() {
                     Ok(grace) => oldest = grace.oldest,
-                    Err(error) => failed = Some(error),
+                    Err(error) => failed = Some(error.into()),
                 }
             }
-            oldest <= ended && failed.is_none()
+            let is_busy = oldest <= ended && failed.is_none();
+            if is_busy && until.is_some_and(|until| Instant::now() >= until) {
+                failed = Some(SynchronizeError::TimedOut);
+            }
+            is_busy && failed.is_none()
         });
-        failed.map_or(Ok(()), |error| Err(error.into()))
+        failed.map_or(Ok(()), Err)
     }
 }
 

@@ -82,7 +82,8 @@ impl Domain {
     /// # Errors
     /// There is no memory for a slot. Cost: a lock, and a scan of the slots that are taken.
     pub fn reader(&self) -> Result<Reader<'_>, OutOfMemory> {
-        Ok(Reader::new(self, self.take_slot(A_VALUE)?))
+        let (_, slot) = self.take_slot(A_VALUE)?;
+        Ok(Reader::new(self, slot))
     }
 
     /// Begins a guard on a slot: outermost or nested.

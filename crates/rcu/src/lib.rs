@@ -20,7 +20,7 @@
 //! | a guard that may move to another thread | [`read_owned`], [`OwnedGuard`] |
 //! | a bounded queue of what one writer retired | [`Backlog`] |
 //! | a wait until all present readers have left | [`synchronize`] |
-//! | a set of readers of its own | [`Domain`], [`Reader`] |
+//! | a set of readers of its own, by threads or by values | [`Domain::read`], [`Reader`] |
 //!
 //! Guards are not for signal handlers: a handler may run between the steps of its thread's own guard.
 //!
@@ -45,6 +45,21 @@
 //! assert_eq!(free, [7]);
 //! # Ok::<(), freehold_rcu::BacklogError>(())
 //! ```
+//!
+//! # What comes back when, and what a guard holds back
+//! | | |
+//! |---|---|
+//! | A guard holds back | what is retired in its domain from its begin on, and up to 512 records from before |
+//! | It does not hold back | anything in another domain, nor what came back before |
+//! | A record comes back | by the first `poll` or `barrier` after all guards of its time have left, oldest first |
+//! | `reserve` polls | once 512 records have been retired since the last poll, and while the limit is reached |
+//! | Nothing comes back | by itself: there is no timer and no thread. Between two calls all is as it was |
+//! | A poll costs | a barrier on all threads (some microseconds; none in a fenced domain) and a look at each slot |
+//! | Behind a reader that stays | at most the limit, and what one request asks for beyond it; then `reserve` refuses, and says who it is |
+//! | Batches | up to 8 are kept apart. What is retired later joins the last, and waits for the readers of its end |
+//!
+//! Maps that retire values have two ways to use this: polls at the end of each change that removes a value (prompt), or
+//! by `reserve` alone (batched). With either, a map that is idle keeps what waits until it is asked.
 //!
 //! # Fork
 //! A child made by `fork` has only the thread that forked.
@@ -77,6 +92,8 @@ mod slot;
 mod stats;
 #[cfg(not(all(test, loom)))]
 mod thread;
+#[cfg(not(all(test, loom)))]
+mod thread_index;
 #[cfg(doctest)]
 mod type_rules;
 
@@ -86,8 +103,8 @@ mod tests;
 
 pub use backlog::Backlog;
 pub use barrier::Mode;
-pub use domain::Domain;
-pub use error::{BacklogError, OutOfMemory, SynchronizeError};
+pub use domain::{Domain, DomainRef};
+pub use error::{BacklogError, OutOfMemory, Stalled, SynchronizeError};
 pub use freehold_sys::SysError;
 /// For crates that write what readers see: sections that exclude `fork`, and thread numbers.
 pub use freehold_sys::{fork, thread_slot};

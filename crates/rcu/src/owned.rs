@@ -21,7 +21,7 @@ impl Domain {
     /// # Errors
     /// There is no memory for a slot.
     pub fn read_owned(&self) -> Result<OwnedGuard<'_>, OutOfMemory> {
-        let slot = self.take_slot(A_VALUE)?;
+        let (_, slot) = self.take_slot(A_VALUE)?;
         slot.enter(&self.epoch);
         Ok(OwnedGuard { slot })
     }

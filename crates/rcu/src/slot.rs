@@ -1,10 +1,11 @@
 //! Slots: the places where readers publish their stamps.
 //!
 //! ```text
-//!   domain    32 slots inline | next chunk: 32 slots | ...        chunks are added, never moved or removed
+//!   domain    32 slots inline | 32 slots | 64 slots | 128 ...      chunks are added, never moved or removed
 //!   slot      state   epoch of the outermost guard 48 | ended 1 | fences 1 | guards 14      on 128 bytes of its own
 //!             owner   none, a thread, a value
 //!             domain  which it is of, for guards, which carry their slot alone
+//!             tid     the system's number of the thread that took it, for messages
 //! ```
 //!
 //! In fence mode an idle slot holds `FENCES`, not 0, so the fast path tests one condition.
@@ -23,9 +24,12 @@ use crate::error::OutOfMemory;
 use freehold_sys::fork::is_lost;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
 
-/// Slots of a chunk.
-const CHUNK: usize = if cfg!(any(all(test, loom), shuttle)) { 3 } else { 32 };
+/// Slots inline. The first chunk behind them has as many, and each further chunk twice as many as the one before.
+pub(crate) const INLINE: usize = if cfg!(any(all(test, loom), shuttle)) { 2 } else { 32 };
+/// Chunks behind the inline slots: enough for every thread that a kernel can have (2^22).
+const CHUNKS: usize = if cfg!(any(all(test, loom), shuttle)) { 4 } else { 18 };
 
 /// One guard in a slot's state, which has 14 bits to count them.
 const GUARD: u64 = 1;
@@ -58,12 +62,20 @@ pub(crate) struct Slot {
     owner: AtomicU64,
     /// The address of the domain, which does not move while one of its slots is taken.
     domain: AtomicPtr<()>,
+    /// The system's number of the thread that took it, or 0. For messages only.
+    tid: AtomicU32,
 }
 
 impl Slot {
     const_but_under_loom! {
     fn new() -> Self {
-        Self { state: AtomicU64::new(0), spilled: AtomicU64::new(0), owner: AtomicU64::new(NOBODY), domain: AtomicPtr::new(ptr::null_mut()) }
+        Self {
+            state: AtomicU64::new(0),
+            spilled: AtomicU64::new(0),
+            owner: AtomicU64::new(NOBODY),
+            domain: AtomicPtr::new(ptr::null_mut()),
+            tid: AtomicU32::new(0),
+        }
     }
     }
 
@@ -180,10 +192,33 @@ impl Slot {
         (if stamp != 0 && is_lost(self.owner()) { 0 } else { stamp }, state & FENCES != 0)
     }
 
-    /// Called by the thread that takes the slot.
-    pub(crate) fn belong_to<D>(&self, domain: &D) {
-        // Relaxed, both: only the owner and its guards read them.
+    /// Gives a free slot to `owner`. Called under the domain's lock, by the thread that takes the slot.
+    pub(crate) fn give_to<D>(&self, owner: u64, fences: bool, domain: &D) {
+        // The guards of a lost thread end here.
+        self.spilled.store(0, Ordering::Relaxed);
+        // R5. Release: a writer may read this store, too, instead of the last owner's.
+        self.state.store(if fences { FENCES } else { 0 }, Ordering::Release);
+        // Relaxed, all: only the owner and its guards read them, except for messages.
+        self.owner.store(owner, Ordering::Relaxed);
         self.domain.store(ptr::from_ref(domain).cast_mut().cast(), Ordering::Relaxed);
+        self.tid.store(freehold_sys::thread_slot::tid().unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// The system's number of the thread that took the slot, if the system has such numbers.
+    pub(crate) fn tid(&self) -> Option<u32> {
+        Some(self.tid.load(Ordering::Relaxed)).filter(|&tid| tid != 0)
+    }
+
+    /// Whether `owner` is the owner. For a thread that asks for itself.
+    #[inline]
+    pub(crate) fn is_owned_by(&self, owner: u64) -> bool {
+        // Relaxed: only the thread itself stores its own number.
+        self.owner.load(Ordering::Relaxed) == owner
+    }
+
+    /// Whether no guard is on the slot, or only guards of a lost thread.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.state.load(Ordering::Acquire), 0 | FENCES) || is_lost(self.owner())
     }
 
     #[inline]
@@ -203,7 +238,7 @@ impl Slot {
         owner != NOBODY && !is_lost(owner)
     }
 
-    fn owner(&self) -> u64 {
+    pub(crate) fn owner(&self) -> u64 {
         self.owner.load(Ordering::Acquire)
     }
 }
@@ -211,56 +246,80 @@ impl Slot {
 /// The slots of a domain.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    slots: [Slot; CHUNK],
-    /// The next chunk, in a vector because its allocation can fail without ending the program.
-    next: OnceLock<Vec<Slots>>,
+    slots: [Slot; INLINE],
+    /// Chunks in vectors, because their allocation can fail without ending the program.
+    more: [OnceLock<Vec<Slot>>; CHUNKS],
 }
 
 impl Slots {
     #[cfg(not(all(test, loom)))]
     pub(crate) const fn new() -> Self {
-        Self { slots: [const { Slot::new() }; CHUNK], next: OnceLock::new() }
+        Self { slots: [const { Slot::new() }; INLINE], more: [const { OnceLock::new() }; CHUNKS] }
     }
 
     #[cfg(all(test, loom))]
     pub(crate) fn new() -> Self {
-        Self { slots: std::array::from_fn(|_| Slot::new()), next: OnceLock::new() }
+        Self { slots: std::array::from_fn(|_| Slot::new()), more: std::array::from_fn(|_| OnceLock::new()) }
     }
 
-    /// Takes a free slot for `owner`. Called under the domain's lock, so that no two owners take the same slot.
-    pub(crate) fn take(&self, owner: u64, fences: bool) -> Result<&Slot, OutOfMemory> {
-        let mut chunk = self;
-        loop {
-            for slot in &chunk.slots {
-                if !slot.is_taken() {
-                    let is_idle = slot.state.load(Ordering::Relaxed) == 0;
-                    debug_assert!(is_idle || is_lost(slot.owner()), "R2: a free slot has no guard");
-                    // The guards of a lost thread end here.
-                    slot.spilled.store(0, Ordering::Relaxed);
-                    // R5. Release: a writer may read this store, too, instead of the last owner's.
-                    slot.state.store(if fences { FENCES } else { 0 }, Ordering::Release);
-                    slot.owner.store(owner, Ordering::Relaxed);
-                    return Ok(slot);
-                }
-            }
-            chunk = match chunk.next.get() {
-                Some(next) => &next[0],
-                None => chunk.grow()?,
-            };
+    /// The slot at `index`, whose chunk may not exist yet.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&Slot> {
+        if let Some(slot) = self.slots.get(index) {
+            return Some(slot);
         }
+        let (chunk, position) = place(index);
+        self.more.get(chunk)?.get()?.get(position)
     }
 
-    #[cold]
-    fn grow(&self) -> Result<&Self, OutOfMemory> {
-        let mut next = Vec::new();
-        next.try_reserve_exact(1).map_err(|_| OutOfMemory)?;
-        next.push(Self::new());
-        Ok(&self.next.get_or_init(|| next)[0])
+    /// The slot at `index`, in a chunk that is made if it does not exist.
+    pub(crate) fn get_or_grow(&self, index: usize) -> Result<&Slot, OutOfMemory> {
+        if index >= INLINE {
+            let (chunk, _) = place(index);
+            let chunk = self.more.get(chunk).ok_or(OutOfMemory)?;
+            if chunk.get().is_none() {
+                let len = INLINE << place(index).0;
+                let mut slots = Vec::new();
+                slots.try_reserve_exact(len).map_err(|_| OutOfMemory)?;
+                slots.resize_with(len, Slot::new);
+                chunk.get_or_init(|| slots);
+            }
+        }
+        self.get(index).ok_or(OutOfMemory)
+    }
+
+    /// A free slot and its index. Called under the domain's lock, so that no two owners take the same slot.
+    pub(crate) fn find_free(&self) -> Result<(usize, &Slot), OutOfMemory> {
+        let mut index = 0;
+        loop {
+            let slot = self.get_or_grow(index)?;
+            if !slot.is_taken() {
+                let is_idle = slot.state.load(Ordering::Relaxed) == 0;
+                debug_assert!(is_idle || is_lost(slot.owner()), "R2: a free slot has no guard");
+                return Ok((index, slot));
+            }
+            index += 1;
+        }
     }
 
     /// All slots, including free ones.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
-        std::iter::successors(Some(self), |chunk| chunk.next.get().map(|next| &next[0]))
-            .flat_map(|chunk| &chunk.slots)
+        let more = self.more.iter().filter_map(|chunk| chunk.get());
+        self.slots.iter().chain(more.flatten())
     }
+
+    /// All slots with their indexes.
+    #[cfg(not(all(test, loom)))]
+    pub(crate) fn indexed(&self) -> impl Iterator<Item = (usize, &Slot)> {
+        let more =
+            self.more.iter().enumerate().filter_map(|(chunk, slots)| Some((INLINE << chunk, slots.get()?)));
+        self.slots.iter().enumerate().chain(more.flat_map(|(first, slots)| (first..).zip(slots)))
+    }
+}
+
+/// The chunk of an index behind the inline slots, and the position in it.
+#[inline]
+fn place(index: usize) -> (usize, usize) {
+    let chunk = (index / INLINE).ilog2() as usize;
+    (chunk, index - (INLINE << chunk))
 }

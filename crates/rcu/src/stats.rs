@@ -31,12 +31,12 @@ impl Domain {
     /// Counts slots and readers. Cost: a scan of all slots.
     #[must_use]
     pub fn stats(&self) -> DomainStats {
-        let stamps = || self.slots.iter().map(|slot| slot.stamp()).filter(|&stamp| stamp != 0);
+        let stamps = || self.every_slot().map(|slot| slot.stamp()).filter(|&stamp| stamp != 0);
         DomainStats {
             mode: self.mode(),
             epoch: self.epoch.load(Ordering::Relaxed) / EPOCH,
-            slots: self.slots.iter().count(),
-            registered: self.slots.iter().filter(|slot| slot.is_taken()).count(),
+            slots: self.every_slot().count(),
+            registered: self.slots_and_owners().filter(|&(_, is_owned)| is_owned).count(),
             reading: stamps().count(),
             oldest: stamps().min().map(|stamp| stamp / EPOCH),
             grace_periods: self.grace_periods.load(Ordering::Relaxed),

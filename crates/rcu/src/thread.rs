@@ -1,20 +1,26 @@
-//! The global domain, and each thread's slot in it.
+//! The global domain, and each thread's slot in it. `thread_index.rs` has its slots in other domains.
 
 use crate::atomic::thread_local;
 use crate::domain::Domain;
 use crate::error::{OutOfMemory, SynchronizeError};
 use crate::guard::Guard;
 use crate::owned::OwnedGuard;
-use crate::slot::Slot;
+use crate::slot::{NOBODY, Slot};
 use freehold_sys::thread_slot;
 use std::cell::Cell;
 
 thread_local! {
     /// This thread's slot. Without a destructor, so that it is one load and stays usable as long as the thread runs.
     static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
+    /// The index of this thread's slot in the global domain, and the thread's number. From the thread's registration
+    /// to its end.
+    static INDEX: Cell<(usize, u64)> = const { Cell::new(NO_INDEX) };
     /// Ends the slot with the thread.
     static AT_END: AtEnd = const { AtEnd(Cell::new(None)) };
 }
+
+/// Of a thread without a slot in the global domain.
+const NO_INDEX: (usize, u64) = (usize::MAX, NOBODY);
 
 /// The slot to end. `SLOT` keeps pointing to it until the last guard in a thread-local that is dropped later ends.
 struct AtEnd(Cell<Option<&'static Slot>>);
@@ -22,6 +28,8 @@ struct AtEnd(Cell<Option<&'static Slot>>);
 impl Drop for AtEnd {
     fn drop(&mut self) {
         if let Some(slot) = self.0.take() {
+            // Under shuttle, each thread-local is dropped.
+            let _ = INDEX.try_with(|index| index.set(NO_INDEX));
             slot.end();
         }
     }
@@ -58,7 +66,7 @@ fn enter_unregistered() -> Guard<'static> {
     match registered() {
         Ok(Some(slot)) => domain.enter(slot),
         Ok(None) => match domain.take_slot(thread_slot::id()) {
-            Ok(slot) => {
+            Ok((_, slot)) => {
                 slot.enter_once(&domain.epoch);
                 let _ = SLOT.try_with(|place| place.set(Some(slot)));
                 Guard::new(slot)
@@ -69,7 +77,7 @@ fn enter_unregistered() -> Guard<'static> {
     }
 }
 
-fn out_of_memory() -> ! {
+pub(crate) fn out_of_memory() -> ! {
     std::alloc::handle_alloc_error(std::alloc::Layout::new::<Slot>())
 }
 
@@ -84,15 +92,16 @@ pub fn register() -> Result<(), OutOfMemory> {
 }
 
 /// This thread's slot. `None` at the thread's end, once its thread-locals are gone.
-fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
+pub(crate) fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
     if let Some(slot) = SLOT.with(Cell::get) {
         return Ok(Some(slot));
     }
     if AT_END.try_with(|_| ()).is_err() {
         return Ok(None);
     }
-    let slot = Domain::global().take_slot(thread_slot::id())?;
+    let (index, slot) = Domain::global().take_slot(thread_slot::id())?;
     AT_END.with(|end| end.0.set(Some(slot)));
+    INDEX.with(|place| place.set((index, thread_slot::id())));
     SLOT.with(|place| place.set(Some(slot)));
     Ok(Some(slot))
 }
@@ -127,17 +136,15 @@ pub fn use_fences() {
     Domain::global().use_fences();
 }
 
-/// Whether this thread holds a guard of the global domain.
-pub(crate) fn is_reading() -> bool {
-    SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
+/// The index of this thread's slot in the global domain, and the thread's number, from its registration to its end.
+#[inline]
+pub(crate) fn index() -> (usize, u64) {
+    INDEX.try_with(Cell::get).unwrap_or(NO_INDEX)
 }
 
-/// Makes this thread's further guards of the global domain fence.
-pub(crate) fn fence_own(domain: &Domain) {
+/// This thread's slot in the global domain, if it has one.
+#[inline]
+pub(crate) fn slot() -> Option<&'static Slot> {
     // Under shuttle, each thread-local is dropped.
-    if let Ok(Some(slot)) = SLOT.try_with(Cell::get)
-        && slot.is_of(domain)
-    {
-        slot.fence();
-    }
+    SLOT.try_with(Cell::get).ok().flatten()
 }

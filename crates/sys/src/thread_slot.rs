@@ -41,6 +41,17 @@ pub fn number() -> u32 {
     id() as u32
 }
 
+/// The system's number of this thread (`gettid`), which debuggers and `/proc` show; `None` where there is none to ask
+/// for. Cost: a system call.
+#[must_use]
+pub fn tid() -> Option<u32> {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    // SAFETY: the call has no arguments and cannot fail.
+    return u32::try_from(unsafe { libc::gettid() }).ok();
+    #[cfg(any(miri, not(target_os = "linux")))]
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,7 @@
 //! Errors of changing a shared space.
 
-use super::{AllocError, FreeError, MoveError};
 use core::fmt;
-use freehold_maple::maple_tree::{SysError, WriteError};
+use freehold_maple::maple_tree::{Stalled, SysError, WriteError};
 
 /// The error of a change of a shared space, which is unchanged. It comes from the [`AddressSpace`](crate::AddressSpace)
 /// or from the tree of readers.
@@ -17,7 +16,11 @@ pub enum SharedError<C> {
         held: usize,
         /// The most that may wait.
         limit: usize,
+        /// The oldest reader, if it was still there when the error was made.
+        oldest: Option<Stalled>,
     },
+    /// This thread reads the space, and would wait for itself.
+    Reading,
     /// The system refuses the barrier that shows when readers have left: see [`WriteError::NoGracePeriod`].
     NoGracePeriod(SysError),
     /// No memory for the tree of readers.
@@ -28,9 +31,8 @@ impl<C: fmt::Display> fmt::Display for SharedError<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(cause) => cause.fmt(f),
-            Self::Readers { held, limit } => {
-                write!(f, "readers hold back {held} of at most {limit} nodes and values")
-            }
+            &Self::Readers { held, limit, oldest } => WriteError::Full { held, limit, oldest }.fmt(f),
+            Self::Reading => WriteError::Reading.fmt(f),
             Self::NoGracePeriod(error) => WriteError::NoGracePeriod(*error).fmt(f),
             Self::OutOfMemory => f.write_str("out of memory"),
         }
@@ -42,28 +44,11 @@ impl<C: fmt::Debug + fmt::Display> core::error::Error for SharedError<C> {}
 impl<C> From<WriteError> for SharedError<C> {
     fn from(error: WriteError) -> Self {
         match error {
-            WriteError::Full { held, limit } => Self::Readers { held, limit },
+            WriteError::Full { held, limit, oldest } => Self::Readers { held, limit, oldest },
+            WriteError::Reading => Self::Reading,
             WriteError::NoGracePeriod(error) => Self::NoGracePeriod(error),
             WriteError::OutOfMemory => Self::OutOfMemory,
             error => unreachable!("K17: what the space hands out is free in the tree: {error}"),
         }
-    }
-}
-
-impl From<AllocError> for SharedError<AllocError> {
-    fn from(cause: AllocError) -> Self {
-        Self::Refused(cause)
-    }
-}
-
-impl From<FreeError> for SharedError<FreeError> {
-    fn from(cause: FreeError) -> Self {
-        Self::Refused(cause)
-    }
-}
-
-impl From<MoveError> for SharedError<MoveError> {
-    fn from(cause: MoveError) -> Self {
-        Self::Refused(cause)
     }
 }

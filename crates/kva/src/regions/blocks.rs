@@ -46,14 +46,4 @@ impl<V> RegionTree<V> {
         let inside = self.entries(window).filter_map(|at| self.block_behind(at));
         before.into_iter().chain(inside)
     }
-
-    /// Moves the end of a region, guard included, to `last`: into the gap after it, or back.
-    pub(crate) fn set_end(&mut self, at: EntryHandle, last: u64) {
-        let leaf = &mut self.tree.leaves[at.leaf];
-        let (was, next) = (leaf.gap(at.slot), leaf.next(at.slot));
-        leaf.set_gap(at.slot, u128::from(last >> self.shift) + 1, next);
-        self.blocks = self.blocks + usize::from(leaf.gap(at.slot) > 0) - usize::from(was > 0);
-        let start = leaf.start(at.slot);
-        self.refresh(start);
-    }
 }

@@ -90,6 +90,36 @@ impl<V> RegionTree<V> {
         Entries { tree: self, ends }
     }
 
+    /// The number of regions that overlap `span`, or one more.
+    pub(crate) fn count_in(&self, span: Span) -> usize {
+        1 + self.count(span, Leaf::regions_within)
+    }
+
+    /// The number of spans of the layout that start in `span`.
+    pub(crate) fn markers_in(&self, span: Span) -> usize {
+        self.count(span, |leaf, from, until| {
+            let is_one = |&slot: &usize| !leaf.is_region(slot) && (from..=until).contains(&leaf.start(slot));
+            (0..leaf.len()).filter(is_one).count()
+        })
+    }
+
+    /// The sum over the leaves of `span` of a count for its first and its last granule.
+    fn count(&self, span: Span, of_leaf: impl Fn(&Leaf<V>, u64, u64) -> usize) -> usize {
+        let (from, until) = (span.first() >> self.shift, span.last() >> self.shift);
+        let Some(mut path) = self.path_to(from) else { return 0 };
+        let mut count = 0;
+        loop {
+            count += of_leaf(&self.tree.leaves[path.leaf], from, until);
+            if !self.tree.next(&mut path) {
+                return count;
+            }
+            let step = path.steps[0];
+            if self.tree.inners[step.inner()].low(step.slot()) > until {
+                return count;
+            }
+        }
+    }
+
     pub(crate) fn no_entries(&self) -> Entries<'_, V> {
         Entries { tree: self, ends: None }
     }

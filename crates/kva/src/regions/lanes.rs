@@ -64,6 +64,21 @@ impl<V> Leaf<V> {
         (!self.is_tail(slot) || u128::from(granule) < self.tail_end).then_some(slot)
     }
 
+    /// The number of regions that start at one of the granules `from..=until`.
+    pub(super) fn regions_within(&self, from: u64, until: u64) -> usize {
+        if self.is_far() {
+            let starts_there =
+                |&slot: &usize| self.is_region(slot) && (from..=until).contains(&self.start(slot));
+            return (0..self.len()).filter(starts_there).count();
+        }
+        if until < self.base {
+            return 0;
+        }
+        let (from, until) = (self.clamped(from), self.clamped(until));
+        // Markers and vacant slots have starts above all lanes.
+        self.start.iter().map(|&start| usize::from(from <= start && start <= until)).sum()
+    }
+
     /// The entry with the highest gap that starts at or below `granule`, which may be empty.
     pub(super) fn gap_at_or_below(&self, granule: u64) -> Option<usize> {
         if self.is_far() {

@@ -29,6 +29,7 @@ mod layout;
 mod leaf;
 mod remove;
 mod search;
+mod split;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -152,6 +153,31 @@ impl<V> RegionTree<V> {
     pub(crate) fn value_at(&mut self, address: u64) -> Option<&mut V> {
         let (found, entry) = self.region_at(address)?;
         if entry.span.contains(address) { self.tree.leaves[found.leaf].value_mut(found.slot) } else { None }
+    }
+
+    /// The value of a region.
+    pub(crate) fn value_of(&self, at: EntryHandle) -> &V {
+        self.tree.leaves[at.leaf].value(at.slot).expect("K16: a region that does not move has a value")
+    }
+
+    /// The addresses of a region and its guard.
+    pub(crate) fn taken_of(&self, at: EntryHandle) -> Span {
+        self.entry(&self.tree.leaves[at.leaf], at.slot).taken
+    }
+
+    /// The lowest region or hold that does not end, guard included, below `address`.
+    pub(crate) fn region_from(&self, address: u64) -> Option<RegionEntry<'_, V>> {
+        if let Some((_, entry)) = self.region_at(address) {
+            return Some(entry);
+        }
+        // Usually the address is free, and a region starts where its block ends.
+        let next = self.block_at(address).and_then(|block| block.last().checked_add(1));
+        let found = next.and_then(|next| self.region_at(next)).map(|(_, entry)| entry);
+        let above = || {
+            Span::new(address, u64::MAX)
+                .and_then(|above| self.entries(above).find_map(|at| self.region_of(at)))
+        };
+        found.or_else(above)
     }
 
     /// The highest region that overlaps `span`, its guard included.

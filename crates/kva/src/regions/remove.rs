@@ -15,7 +15,7 @@ use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Span, Work};
 
 /// A leaf with fewer entries is merged with a neighbour if both together have at most [`JOINED`].
-const FEW: usize = WIDTH / 4;
+pub(super) const FEW: usize = WIDTH / 4;
 const JOINED: usize = WIDTH * 3 / 4;
 
 /// A region that was removed.
@@ -25,10 +25,22 @@ pub(crate) struct Removed<V> {
     pub(crate) span: Span,
     /// The usable addresses and the guard, all free now.
     pub(crate) taken: Span,
+    pub(crate) terms: RegionAttrs,
     /// `None` for a hold.
     pub(crate) value: Option<V>,
     /// The free block that `taken` is now a part of.
     pub(crate) block: Span,
+}
+
+/// An entry that was removed, in granules.
+pub(super) struct Gone<V> {
+    /// The end of the region, guard included.
+    end: u128,
+    /// The gap that the entry before it has now.
+    gap_start: u128,
+    next: u128,
+    terms: RegionAttrs,
+    pub(super) value: Option<V>,
 }
 
 impl<V> RegionTree<V> {
@@ -66,7 +78,11 @@ impl<V> RegionTree<V> {
                 let block = Span::new((base + gap_start as u64) << self.shift, last_before(next));
                 (last_before(end), block.expect("K4: a gap has an address"), terms, value)
             }
-            None => self.remove_cold(&path, slot, before, probe),
+            None => {
+                let gone = self.remove_cold(&path, slot, before, false, probe);
+                let last = ((gone.end << self.shift) - 1) as u64;
+                (last, self.span(gone.gap_start, gone.next), gone.terms, gone.value)
+            }
         };
         self.regions -= 1;
         self.blocks = self.blocks + 1 - usize::from(block.first() < first) - usize::from(last < block.last());
@@ -74,21 +90,24 @@ impl<V> RegionTree<V> {
         Some(Removed {
             span: Span::new(first, usable_last).expect("K4: a region has an address"),
             taken: Span::new(first, last).expect("K4: a region has an address"),
+            terms,
             value,
             block,
         })
     }
 
-    /// Slow path of a removal: the region is the first of its leaf, its leaf is far, or its gap passes the lanes'
-    /// reach. Returns its last address, guard included; the free block; its attributes and value.
+    /// Slow path of a removal, and of a merge: the region is the first of its leaf, its leaf is far, or its gap passes
+    /// the lanes' reach. The entry before gets the gap after the region. If `is_merged`, it gets the region's addresses
+    /// and guard, too.
     #[cold]
-    fn remove_cold(
+    pub(super) fn remove_cold(
         &mut self,
         path: &LeafPath,
         slot: usize,
         before_here: Option<usize>,
+        is_merged: bool,
         probe: &mut impl Probe,
-    ) -> (u64, Span, RegionAttrs, Option<V>) {
+    ) -> Gone<V> {
         let (before_path, before) = match before_here {
             Some(before) => (*path, before),
             None => {
@@ -100,22 +119,26 @@ impl<V> RegionTree<V> {
         };
         let leaf = &self.tree.leaves[path.leaf];
         let (end, next) = (leaf.end(slot), leaf.next(slot));
-        let gap_start = self.tree.leaves[before_path.leaf].end(before);
+        let old_end = self.tree.leaves[before_path.leaf].end(before);
+        let gap_start = if is_merged { end } else { old_end };
         let leaf = &mut self.tree.leaves[path.leaf];
         let (terms, value) = leaf.remove(slot);
         // The last slot's entry has taken the region's slot.
         let before = if before_here == Some(leaf.len()) { slot } else { before };
         let len = leaf.len();
-        self.tree.leaves[before_path.leaf].set_gap(before, gap_start, next);
-        let merged = self.tree.leaves[before_path.leaf].gap(before);
-        self.tree.raise(&before_path, gap_start as u64, merged, probe);
+        let left = &mut self.tree.leaves[before_path.leaf];
+        left.set_gap(before, gap_start, next);
+        if is_merged {
+            left.set_terms(before, left.terms(before).with_guard_of(terms));
+        }
+        let free = left.gap(before);
+        self.tree.raise(&before_path, gap_start as u64, free, probe);
         if before_here.is_none() {
             self.drop_first(path, len);
         } else if len < FEW {
             self.join_leaf(path);
         }
-        let last = ((end << self.shift) - 1) as u64;
-        (last, self.span(gap_start, next), terms, value)
+        Gone { end, gap_start, next, terms, value }
     }
 
     /// Updates the tree after the first entry of a leaf was removed.
@@ -137,7 +160,7 @@ impl<V> RegionTree<V> {
 
     /// Merges a leaf that has few entries with a sibling, if possible.
     #[cold]
-    fn join_leaf(&mut self, path: &LeafPath) {
+    pub(super) fn join_leaf(&mut self, path: &LeafPath) {
         let far_leaves = &mut self.far_leaves;
         self.tree.join_leaf(path, |left, right| {
             if left.len() + right.len() > JOINED {

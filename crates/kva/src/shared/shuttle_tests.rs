@@ -294,7 +294,7 @@ fn free_before_unpublishing(
 ) -> Result<(Span, Arc<Canary>), SharedError<FreeError>> {
     let (span, value) = space.region_at(first).unwrap();
     space.lock().free(first).unwrap();
-    space.busy.erase_reclaiming(first)?;
+    space.busy.erase_under_lock(first)?;
     Ok((span, value))
 }
 

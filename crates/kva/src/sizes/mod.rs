@@ -74,7 +74,8 @@ impl Sizes {
         self.insert(block);
     }
 
-    fn insert(&mut self, block: Span) {
+    /// Adds a block. The caller has reserved a change.
+    pub(crate) fn insert(&mut self, block: Span) {
         let key = key(block);
         self.len += 1;
         if self.tree.root == NO_NODE {
@@ -100,7 +101,7 @@ impl Sizes {
     }
 
     /// Removes a block. Bounds stay, and may be too high.
-    fn remove(&mut self, block: Span) {
+    pub(crate) fn remove(&mut self, block: Span) {
         let path = self.tree.path_to(key(block));
         let leaf = &mut self.tree.leaves[path.leaf];
         leaf.remove(key(block));

@@ -106,7 +106,7 @@ impl<V> AddressSpace<V> {
         let checked = self.check(request)?;
         let guard_granules = (request.guard_bytes >> self.regions.shift()) as u32;
         let terms = RegionAttrs::new(guard_granules, checked.align);
-        self.reserve(1)?;
+        self.reserve_regions(1)?;
         let found = match placement {
             Placement::BestFit => self.prepare_best_fit(&checked, probe)?,
             by_address => first_fit(&mut self.regions, by_address.order(), &checked, probe),

@@ -15,7 +15,7 @@
 use super::identity::Identity;
 use crate::OutOfMemory;
 use alloc::vec::Vec;
-use freehold_units::{Broken, check};
+use freehold_units::{Broken, Span, check};
 
 /// A carved region.
 #[derive(Debug)]
@@ -54,6 +54,16 @@ impl Carved {
     #[inline]
     pub(super) fn holds(&self, first: u64) -> bool {
         !self.marks.is_empty() && self.place(first).is_ok()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.marks.is_empty()
+    }
+
+    /// The lowest start of a carved region in `span`.
+    pub(super) fn first_in(&self, span: Span) -> Option<u64> {
+        let (Ok(at) | Err(at)) = self.place(span.first());
+        self.marks.get(at).map(|mark| mark.first).filter(|&first| first <= span.last())
     }
 
     /// The sub-space of the region that starts at `first`, if it is carved and does not await one.

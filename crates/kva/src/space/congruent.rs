@@ -71,7 +71,7 @@ impl<V> AddressSpace<V> {
         let align = align.max(self.granule);
         self.check_window(window)?;
         self.check_areas(areas)?;
-        self.reserve(areas.len())?;
+        self.reserve_regions(areas.len())?;
         self.highest_base(areas, align, window).ok_or_else(|| {
             let size_bytes =
                 areas.iter().fold(0u64, |sum, (area, _)| sum.saturating_add(area.size_saturating()));

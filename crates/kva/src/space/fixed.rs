@@ -48,6 +48,40 @@ impl<V> AddressSpace<V> {
         }
     }
 
+    /// Takes exactly `span`, with a guard of `guard_bytes` after it: a region at a fixed place that the next one does not
+    /// touch.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::alloc_at`], where the place includes the guard; [`AllocError::NotGranular`] or
+    /// [`AllocError::GuardTooLarge`] for the guard, [`AllocError::SizeOverflow`] if it would pass the last address.
+    ///
+    /// # Cost
+    /// O(log n).
+    pub fn alloc_at_guarded(&mut self, span: Span, guard_bytes: u64, value: V) -> Result<Span, Rejected<V>> {
+        match self.prepare_at_guarded(span, guard_bytes) {
+            Ok((block, taken, terms)) => {
+                self.occupy(block, taken, terms, Some(value), &mut ());
+                Ok(span)
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    pub(super) fn prepare_at_guarded(
+        &mut self,
+        span: Span,
+        guard_bytes: u64,
+    ) -> Result<(EntryHandle, Span, RegionAttrs), AllocError> {
+        let guard_granules = self.check_guard(guard_bytes)?;
+        if !self.made_of_granules(span) {
+            return Err(AllocError::PlaceNotGranular { place: span, granule: self.granule });
+        }
+        let last = span.last().checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
+        let taken = Span::new(span.first(), last).expect("K4: a guard is behind its region");
+        let block = self.prepare_at(taken)?;
+        Ok((block, taken, RegionAttrs::new(guard_granules, self.granule)))
+    }
+
     /// The attributes of a region at a fixed place: no guard, and the granule as its alignment.
     pub(super) fn unaligned(&self) -> RegionAttrs {
         RegionAttrs::new(0, self.granule)
@@ -68,6 +102,7 @@ impl<V> AddressSpace<V> {
             return Err(ResizeError::Address(self.why_not(first)));
         };
         let old_taken = entry.taken;
+        let guard_granules = entry.terms.guard_granules;
         let guard_bytes = entry.taken.above(entry.span).map_or(0, Span::size_saturating);
         self.check_whole(first)?;
         self.check_size(size_bytes)?;
@@ -77,11 +112,11 @@ impl<V> AddressSpace<V> {
         if let Some(more) = taken.above(old_taken) {
             let block = self.prepare_at(more)?;
             self.cut(block, more, &mut ());
-            self.regions.set_end(place, taken.last());
+            self.regions.set_end(place, taken.last(), guard_granules);
             self.free_bytes -= more.size_bytes();
         } else if let Some(less) = old_taken.above(taken) {
             self.reserve_blocks(1).map_err(AllocError::from)?;
-            self.regions.set_end(place, taken.last());
+            self.regions.set_end(place, taken.last(), guard_granules);
             let block = self.regions.block_behind(place).expect("K4: what a region gives back is free");
             self.join(block, less, &mut ());
             self.free_bytes += less.size_bytes();
@@ -94,7 +129,7 @@ impl<V> AddressSpace<V> {
         if !self.made_of_granules(span) {
             return Err(AllocError::PlaceNotGranular { place: span, granule: self.granule });
         }
-        self.reserve(1)?;
+        self.reserve_regions(1)?;
         self.block_over(span).ok_or_else(|| self.in_the_way(span))
     }
 

@@ -33,6 +33,34 @@ impl<V> AddressSpace<V> {
         self.free_region(first, probe)
     }
 
+    /// Frees the region whose usable addresses are exactly `span`, with its guard. Returns the value.
+    ///
+    /// # Errors
+    /// [`FreeError::OtherSpan`] if the region that starts there is longer or shorter; else as [`AddressSpace::free`].
+    /// Nothing was changed.
+    ///
+    /// # Cost
+    /// O(log n).
+    pub fn free_exact(&mut self, span: Span) -> Result<V, FreeError> {
+        let Some((_, entry)) = self.regions.region(span.first()) else {
+            return Err(self.why_not(span.first()));
+        };
+        let region = entry.span;
+        self.check_whole(region.first())?;
+        if region != span {
+            return Err(FreeError::OtherSpan { span, region });
+        }
+        self.free_region(region.first(), &mut ()).map(|(_, value)| value)
+    }
+
+    /// Makes sure that [`free`](Self::free) will not be refused.
+    #[cfg(feature = "std")]
+    pub(crate) fn prepare_free(&mut self, first: u64) -> Result<(), FreeError> {
+        self.check_whole(first)?;
+        self.reserve_blocks(1)?;
+        if self.regions.region(first).is_some() { Ok(()) } else { Err(self.why_not(first)) }
+    }
+
     /// Frees a region, which may be carved.
     #[inline]
     pub(super) fn free_region(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {

@@ -79,7 +79,7 @@ impl<V> AddressSpace<V> {
         if let Some(entry) = self.regions.region_over(span) {
             return Err(LayoutError::Overlap { span, block: entry.taken });
         }
-        self.reserve(1)?;
+        self.reserve_regions(1)?;
         self.release_new(span, probe).map_err(|block| LayoutError::Overlap { span, block })?;
         self.hull = self.hull.hull(span);
         self.total_bytes += span.size_bytes();
@@ -112,7 +112,7 @@ impl<V> AddressSpace<V> {
         if let Some(entry) = self.regions.region_over(span) {
             return Err(LayoutError::Occupied { region: self.place_shown(&entry) });
         }
-        self.reserve(1)?;
+        self.reserve_regions(1)?;
         let before = self.block_over(span).ok_or(LayoutError::Outside { span, space: self.hull })?;
         if span.size_bytes() == self.total_bytes {
             return Err(LayoutError::Empty);

@@ -1,19 +1,26 @@
 //! An address space with one owner: its free blocks, and its regions with their values.
 
 mod alloc;
+mod allocated;
 mod blocks;
 mod carved;
 mod congruent;
 mod fixed;
 mod free;
+mod free_range;
 mod identity;
 mod layout;
+mod merge;
 mod moves;
 mod rearrange;
 mod region;
+mod reserve;
+mod retain;
 #[cfg(feature = "serde")]
 mod serde;
 pub mod snapshot;
+mod split;
+mod stats;
 mod sub_space;
 #[cfg(test)]
 mod tests;
@@ -31,7 +38,9 @@ use moves::Moves;
 pub use moves::PendingMove;
 #[cfg(feature = "std")]
 pub(crate) use moves::beyond;
-pub use region::{IntoRegions, Region, Regions, Stats};
+pub use region::{IntoRegions, Region, Regions};
+pub use reserve::Pending;
+pub use stats::{FreeSizes, Stats};
 
 /// Hands out ranges of a space and finds the region of any address.
 ///
@@ -97,7 +106,7 @@ impl<V> AddressSpace<V> {
 
     /// Reserves memory for `regions` more regions, and for the end of all pending moves (K16).
     #[inline]
-    fn reserve(&mut self, regions: usize) -> Result<(), OutOfMemory> {
+    fn reserve_regions(&mut self, regions: usize) -> Result<(), OutOfMemory> {
         self.regions.reserve(regions + self.moves.len())?;
         self.reserve_blocks(regions)
     }

@@ -145,6 +145,15 @@ impl Moves {
         !self.list.is_empty() && (self.of_region(first).is_some() || self.of_hold(first).is_some())
     }
 
+    /// The lowest start in `span` of a region that is moving, or of a hold.
+    pub(super) fn first_in(&self, span: Span) -> Option<u64> {
+        let region = self.list.partition_point(|known| known.from < span.first());
+        let hold = self.holds.partition_point(|&(hold, _)| hold < span.first());
+        let region = self.list.get(region).map(|known| known.from);
+        let hold = self.holds.get(hold).map(|&(hold, _)| hold);
+        region.into_iter().chain(hold).min().filter(|&first| first <= span.last())
+    }
+
     /// The new place of a region, if it is moving. Both without guard.
     #[inline]
     pub(super) fn place_of(&self, region: Span) -> Option<Span> {
@@ -254,7 +263,7 @@ impl<V> AddressSpace<V> {
         let hold = beyond(place, mover.taken).ok_or(MoveError::SamePlace { region: mover.span })?;
         self.moves.reserve()?;
         // One for the hold, one for the region at the commit.
-        self.reserve(2)?;
+        self.reserve_regions(2)?;
         let block = self.block_over(hold).ok_or_else(|| self.in_the_way(hold))?;
         self.occupy(block, hold, self.unaligned(), None, &mut ());
         self.moves.push(first, to, hold.first());
@@ -305,7 +314,7 @@ impl<V> AddressSpace<V> {
     }
 
     /// The tokens of all pending moves. A lost token is found by the start of its region, above all after
-    /// [`restore`](Self::restore) and in a clone.
+    /// [`from_bytes`](Self::from_bytes) and in a clone.
     ///
     /// Cost: constant for each.
     pub fn pending_moves(&self) -> impl FusedIterator<Item = PendingMove> {
@@ -332,7 +341,7 @@ impl<V> AddressSpace<V> {
         if let Err(broken) = self.check_moves() {
             return Ok(Some(broken.at));
         }
-        self.reserve(0)?;
+        self.reserve_regions(0)?;
         Ok(None)
     }
 

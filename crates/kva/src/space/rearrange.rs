@@ -47,7 +47,7 @@ impl<V> AddressSpace<V> {
     /// ```
     pub fn rearrange(&mut self, moves: &[(u64, Span)]) -> Result<(), MoveError> {
         let mut travels = self.travels(moves)?;
-        self.reserve(travels.len())?;
+        self.reserve_regions(travels.len())?;
         self.reserve_blocks(travels.len().saturating_mul(2))?;
         for travel in &mut travels {
             let first = travel.mover.span.first();

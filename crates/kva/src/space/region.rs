@@ -4,7 +4,6 @@ use super::AddressSpace;
 use super::carved::Carved;
 use super::moves::Moves;
 use crate::regions::{Entries, RegionEntry, RegionTree};
-use crate::sizes::Sizes;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::RangeBounds;
@@ -60,7 +59,7 @@ impl<'a, V> Region<'a, V> {
 
 /// The regions of a space, with their marks and moves.
 #[derive(Debug)]
-struct Known<'a, V> {
+pub(super) struct Known<'a, V> {
     tree: &'a RegionTree<V>,
     carved: &'a Carved,
     moves: &'a Moves,
@@ -76,7 +75,7 @@ impl<V> Clone for Known<'_, V> {
 impl<'a, V> Known<'a, V> {
     /// The region of an entry; `None` for a hold.
     #[inline]
-    fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
+    pub(super) fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
         let span = entry.span;
         Some(Region {
             span,
@@ -197,28 +196,6 @@ impl<'a, V> IntoIterator for &'a AddressSpace<V> {
     }
 }
 
-/// The figures of a space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Stats {
-    /// Allocated regions.
-    pub regions: usize,
-    /// Bytes in regions and guards, and in the new places of regions that are moving.
-    pub busy_bytes: u128,
-    /// Free blocks.
-    pub free_blocks: usize,
-    /// Bytes in free blocks.
-    pub free_bytes: u128,
-    /// Bytes of the largest free block; `u64::MAX` for 2^64.
-    pub largest_free_bytes: u64,
-    /// Bytes of memory of the free blocks by size, including spare nodes. 0 until the first request for [best
-    /// fit](crate::Placement::BestFit).
-    pub free_index_bytes: usize,
-    /// Bytes of memory of the tree of regions, including values, marks of carved regions, pending moves and spare
-    /// nodes.
-    pub busy_index_bytes: usize,
-}
-
 impl<V> AddressSpace<V> {
     /// The region that contains `address`, at its start or anywhere inside. A guard belongs to no region here. A region
     /// that is moving has the addresses of both places.
@@ -283,27 +260,8 @@ impl<V> AddressSpace<V> {
         self.regions.blocks()
     }
 
-    /// The figures of the space.
-    ///
-    /// # Cost
-    /// Constant, except for the largest free block: O(log n) amortized, O(n) in the worst case. It visits each leaf
-    /// whose largest gap was cut since the last search there.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        let bytes = [self.regions.bytes(), self.carved.bytes(), self.moves.bytes()];
-        Stats {
-            regions: self.len(),
-            busy_bytes: self.total_bytes - self.free_bytes,
-            free_blocks: self.regions.block_count(),
-            free_bytes: self.free_bytes,
-            largest_free_bytes: self.regions.largest_bytes(&mut ()),
-            free_index_bytes: self.sizes.as_ref().map_or(0, Sizes::bytes),
-            busy_index_bytes: bytes.into_iter().fold(0, usize::saturating_add),
-        }
-    }
-
     #[inline]
-    fn known(&self) -> Known<'_, V> {
+    pub(super) fn known(&self) -> Known<'_, V> {
         Known { tree: &self.regions, carved: &self.carved, moves: &self.moves }
     }
 }

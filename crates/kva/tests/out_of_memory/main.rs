@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod moves;
+mod parts;
 mod refusing;
 mod verbs;
 

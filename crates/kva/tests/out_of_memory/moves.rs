@@ -9,7 +9,7 @@ use freehold_kva::{
 };
 use freehold_units::{Align, Span};
 
-type Space = AddressSpace<u64>;
+pub(super) type Space = AddressSpace<u64>;
 
 /// Single pages that are taken, each with a free one behind it: none, one leaf of them, many leaves, and more leaves than
 /// an inner node has children.
@@ -17,7 +17,7 @@ const SIZES: [u64; 12] = [0, 1, 7, 14, 15, 16, 17, 40, 150, 290, 700, 2200];
 /// Pages above them that are free.
 const ABOVE: u64 = 512;
 
-fn above(taken: u64) -> u64 {
+pub(super) fn above(taken: u64) -> u64 {
     2 * taken + 16
 }
 
@@ -35,12 +35,12 @@ fn filled(placement: Placement, taken: u64) -> Space {
 
 fn bytes(space: &Space) -> Vec<u8> {
     space.validate().unwrap();
-    space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
+    space.to_bytes(|value, to| to.put(&value.to_le_bytes())).unwrap()
 }
 
 /// Refuses every request for memory of `operation` in turn: it says so, nothing has changed, and the second attempt does
 /// what the first would have. Returns how many requests there were, over all sizes.
-fn refuse_each(
+pub(super) fn refuse_each(
     placement: Placement,
     start: impl Fn(&mut Space, u64),
     operation: impl Fn(&mut Space, u64) -> Result<(), OutOfMemory>,
@@ -273,9 +273,10 @@ fn ends_ask_for_nothing(placement: Placement, pending: usize, all: u64, seed: u6
             let own: Vec<PendingMove> = copy.pending_moves().collect();
             own.into_iter().for_each(|token| end(&mut copy, token, numbers.below(2) == 0));
             copy.validate().unwrap();
-            let mut restored =
-                Space::restore(&bytes(&space), placement, |value| value.try_into().map(u64::from_le_bytes))
-                    .unwrap();
+            let mut restored = Space::from_bytes(&bytes(&space), placement, |value| {
+                value.try_into().map(u64::from_le_bytes)
+            })
+            .unwrap();
             let own: Vec<PendingMove> = restored.pending_moves().collect();
             own.into_iter().for_each(|token| end(&mut restored, token, numbers.below(2) == 0));
             restored.validate().unwrap();

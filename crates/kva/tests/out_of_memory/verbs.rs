@@ -48,7 +48,7 @@ impl World {
     fn bytes(&self) -> Vec<Vec<u8>> {
         let bytes = |space: &Space| {
             space.validate().unwrap();
-            space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
+            space.to_bytes(|value, to| to.put(&value.to_le_bytes())).unwrap()
         };
         [&self.space].into_iter().chain(&self.out).map(bytes).collect()
     }
@@ -213,7 +213,7 @@ fn snapshots_survive(placement: Placement) {
     let bytes = world.bytes().remove(0);
     let mut refusals = 0;
     for refused in 0.. {
-        let (answer, _) = watched(refused, || world.space.snapshot(|value, to| to.put(&value.to_le_bytes())));
+        let (answer, _) = watched(refused, || world.space.to_bytes(|value, to| to.put(&value.to_le_bytes())));
         match answer {
             Ok(again) => {
                 assert_eq!(again, bytes);
@@ -226,7 +226,7 @@ fn snapshots_survive(placement: Placement) {
     let decode = |value: &[u8]| value.try_into().map(u64::from_le_bytes);
     let mut refusals = 0;
     for refused in 0.. {
-        let (answer, _) = watched(refused, || Space::restore(&bytes, placement, decode));
+        let (answer, _) = watched(refused, || Space::from_bytes(&bytes, placement, decode));
         match answer {
             Ok(space) => {
                 assert_eq!(World { space, out: Vec::new() }.bytes(), [bytes]);

@@ -9,9 +9,12 @@ mod ends;
 mod iterators;
 mod moves;
 mod owners;
+mod parts;
 mod refusals;
 #[cfg(feature = "std")]
 mod shared;
+#[cfg(feature = "std")]
+mod shared_devices;
 mod sub_spaces;
 mod vmm_sequences;
 mod whole_space;
@@ -23,10 +26,10 @@ const PLACEMENTS: [Placement; 3] = [Placement::Lowest, Placement::Highest, Place
 
 /// The snapshot of a space of numbers.
 fn snapshot(space: &AddressSpace<u64>) -> Vec<u8> {
-    space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
+    space.to_bytes(|value, to| to.put(&value.to_le_bytes())).unwrap()
 }
 
 /// A space of numbers again.
 fn restored(snapshot: &[u8], placement: Placement) -> AddressSpace<u64> {
-    AddressSpace::restore(snapshot, placement, |value| value.try_into().map(u64::from_le_bytes)).unwrap()
+    AddressSpace::from_bytes(snapshot, placement, |value| value.try_into().map(u64::from_le_bytes)).unwrap()
 }

@@ -169,14 +169,14 @@ fn a_panic_half_way_through_a_snapshot_harms_nothing(placement: Placement) {
     let ledger = Rc::new(Ledger::default());
     let space: AddressSpace<_> = owned(placement, &ledger);
     let names = |owner: &Owner, to: &mut Writer| to.put(owner.name.as_bytes());
-    let bytes = space.snapshot(names).unwrap();
+    let bytes = space.to_bytes(names).unwrap();
     let encoded = Cell::new(0);
     let panics_in_the_middle = |owner: &Owner, to: &mut Writer| {
         encoded.set(encoded.get() + 1);
         assert!(encoded.get() < REGIONS / 2, "this encoding was to panic");
         names(owner, to);
     };
-    assert!(catch_unwind(AssertUnwindSafe(|| space.snapshot(panics_in_the_middle))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| space.to_bytes(panics_in_the_middle))).is_err());
     all_named_by_place(&space);
     drop(space);
 
@@ -186,7 +186,7 @@ fn a_panic_half_way_through_a_snapshot_harms_nothing(placement: Placement) {
         assert_ne!(owner.name, format!("owner {REGIONS}"), "this decoding was to panic");
         Ok::<_, FromUtf8Error>(owner)
     };
-    let restore = || AddressSpace::restore(&bytes, placement, decode);
+    let restore = || AddressSpace::from_bytes(&bytes, placement, decode);
     assert!(catch_unwind(AssertUnwindSafe(restore)).is_err());
     assert_eq!(ledger.alive.get(), 0, "what was decoded before is dropped");
 }

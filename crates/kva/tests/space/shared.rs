@@ -1,5 +1,6 @@
 //! The shared space: against an `AddressSpace` of its own, beside readers on threads, with values that use the space when dropped.
 
+use freehold_kva::snapshot::Writer;
 use freehold_kva::{
     AddressSpace, AllocError, FreeError, MoveError, PendingMove, Placement, Request, SharedError, SharedSpace,
 };
@@ -46,7 +47,39 @@ impl Two {
             0 => (0x100 + random.below(300)) * PAGE,
             _ => starts.get(random.below(starts.len().max(1) as u64) as usize).copied().unwrap_or(0),
         };
-        match random.below(10) {
+        match random.below(15) {
+            10 => {
+                let (first, size) = (any(random), random.below(8) * PAGE);
+                let one = shared.resize(first, size);
+                assert_eq!(one, alone.resize(first, size).map_err(SharedError::Refused));
+            }
+            11 => {
+                let address = (0x100 + random.below(300)) * PAGE + random.below(6).saturating_sub(4);
+                let one = shared.split_at(address);
+                assert_eq!(one, alone.split_at(address).map_err(SharedError::Refused));
+            }
+            12 => {
+                let first = any(random);
+                let one = shared.merge(first).map(|(span, value)| (span, *value));
+                assert_eq!(one, alone.merge(first).map_err(SharedError::Refused));
+            }
+            13 => {
+                let range = pages(0x100 + random.below(300), 1 + random.below(12));
+                let one = shared.free_range(range);
+                let one = one.map(|all| all.into_iter().map(|(span, value)| (span, *value)).collect());
+                assert_eq!(one, alone.free_range(range).map_err(SharedError::Refused));
+            }
+            14 => {
+                let moved: Vec<(u64, Span)> = (0..1 + random.below(3))
+                    .map(|_| (any(random), pages(0x100 + random.below(300), 1 + random.below(5))))
+                    .map(|(first, place)| {
+                        let size =
+                            alone.region_at(first).map_or(PAGE, |region| region.span().size_saturating());
+                        (first, Span::from_size(place.first(), size).unwrap())
+                    })
+                    .collect();
+                assert_eq!(shared.rearrange(&moved), alone.rearrange(&moved).map_err(SharedError::Refused));
+            }
             0..3 => {
                 let request = Request::new((1 + random.below(9)) * PAGE).guard(random.below(3) * PAGE);
                 let request = request.align(Align::new(PAGE << random.below(3)).unwrap());
@@ -104,6 +137,9 @@ impl Two {
     fn compare(&self, random: &mut Random) {
         self.shared.validate().unwrap();
         assert_eq!(self.shared.len(), self.alone.len());
+        let bytes = |value: &u64, to: &mut Writer| to.put(&value.to_le_bytes());
+        assert_eq!(self.shared.to_bytes(bytes), self.alone.to_bytes(bytes));
+        assert_eq!(self.shared.pending_moves().unwrap().len(), self.alone.pending_moves().count());
         let reading = self.shared.read();
         for _ in 0..40 {
             let address = 0xff * PAGE + random.below(303 * PAGE);
@@ -125,7 +161,7 @@ fn what_an_address_space_answers() {
     let alone = AddressSpace::new(pages(0x100, 300), Align::PAGE, Placement::Lowest).unwrap();
     let mut two = Two { shared, alone, moves: Vec::new(), ended: 0 };
     let mut random = Random(11);
-    for number in 0..4000 {
+    for number in 0..if cfg!(miri) { 100 } else { 6000 } {
         two.step(&mut random, number);
         if number % 10 == 0 {
             two.compare(&mut random);
@@ -162,7 +198,7 @@ fn each_question_has_its_error() {
     assert_eq!(space.region_at(nic.first()), None);
     space.validate().unwrap();
     assert_eq!(
-        SharedError::<AllocError>::Readers { held: 5, limit: 6 }.to_string(),
+        SharedError::<AllocError>::Readers { held: 5, limit: 6, oldest: None }.to_string(),
         "readers hold back 5 of at most 6 nodes and values"
     );
 }

@@ -32,7 +32,7 @@ fn carve(
 
 fn bytes(space: &AddressSpace<&'static str>) -> Result<Vec<u8>, OutOfMemory> {
     space.validate().unwrap();
-    space.snapshot(|owner, to| to.put(owner.as_bytes()))
+    space.to_bytes(|owner, to| to.put(owner.as_bytes()))
 }
 
 fn cause<T, E>(refused: Result<impl Sized, Rejected<T, E>>) -> Option<E> {
@@ -71,7 +71,8 @@ fn a_sub_space_gets_no_other_addresses(placement: Placement) {
     assert_eq!(bytes(&window), before);
     assert!(window.is_sub_space() && !bus.is_sub_space());
     // A copy is nobody's, and may grow.
-    let mut copy = AddressSpace::restore(&before.unwrap(), window.placement(), |_| Ok::<_, ()>("")).unwrap();
+    let mut copy =
+        AddressSpace::from_bytes(&before.unwrap(), window.placement(), |_| Ok::<_, ()>("")).unwrap();
     assert!(!copy.is_sub_space());
     assert_eq!(copy.add(pages(8, 8)), Ok(()));
 }
@@ -173,8 +174,8 @@ fn copies_and_restored_trees_adopt_theirs(placement: Placement) {
         b"bridge" => Ok("bridge"),
         _ => Err("unknown device"),
     };
-    let restored_bus = AddressSpace::restore(&bytes(&bus).unwrap(), placement, name).unwrap();
-    let restored_window = AddressSpace::restore(&bytes(&window).unwrap(), placement, name).unwrap();
+    let restored_bus = AddressSpace::from_bytes(&bytes(&bus).unwrap(), placement, name).unwrap();
+    let restored_window = AddressSpace::from_bytes(&bytes(&window).unwrap(), placement, name).unwrap();
     tied_again(restored_bus, restored_window);
     tied_again(bus.clone(), window.clone());
     // The originals have noticed nothing.

@@ -437,7 +437,7 @@ fn snapshot(n: u32, meter: &mut Meter) -> Result<(), String> {
     let gaps = Gaps { count: n, offset: 1, gap: 1, period: 3 };
     let space = meter.ready(|tally| gaps.space(0, tally))?;
     for _ in 0..4 {
-        let bytes = meter.measure(|_| space.snapshot(|value, to| to.put(&value.to_le_bytes())));
+        let bytes = meter.measure(|_| space.to_bytes(|value, to| to.put(&value.to_le_bytes())));
         if bytes.map_err(|error| error.to_string())?.is_empty() {
             return Err("an empty snapshot".to_owned());
         }

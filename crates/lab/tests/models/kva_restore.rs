@@ -88,7 +88,7 @@ fn a_space_can_be_written_by_the_description_alone() {
     let bytes = framed_runs(1, 12, &[1, 0, 2, 0, 0, 1, 7]);
     let decode = |value: &[u8]| <[u8; 1]>::try_from(value);
     let space: freehold::kva::AddressSpace<[u8; 1]> =
-        freehold::kva::AddressSpace::restore(&bytes, Default::default(), decode).unwrap();
+        freehold::kva::AddressSpace::from_bytes(&bytes, Default::default(), decode).unwrap();
     assert_eq!(*space.region_at(0x1fff).unwrap().value(), [7]);
     assert!(space.region_at(0xfff).is_none());
 }

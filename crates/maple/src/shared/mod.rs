@@ -83,7 +83,9 @@
 
 mod arena;
 mod atomic;
+mod builder;
 mod read;
+mod reclaim;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
 #[cfg(test)]
@@ -94,22 +96,24 @@ mod words;
 mod write;
 mod writer;
 
+pub use builder::Builder;
 pub use read::{Entries, Gaps, OwnedReading, Snapshot};
+pub use reclaim::Reclaim;
 pub use transaction::Transaction;
 pub use view::Reading;
 pub use words::Reclaimed;
 
 use crate::entry::StoredValue;
 use crate::error::WriteError;
-use crate::node::{Inner, Leaf, NodeLimits, Nodes};
-use crate::tree::Tree;
+use crate::node::{Inner, Leaf, Nodes};
 use alloc::sync::Arc;
-use arena::{Arena, Chunks, Shared};
+use arena::Chunks;
 use atomic::{AtomicUsize, Mutex, MutexGuard, this_thread};
 use core::fmt;
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicBool;
 use freehold_rcu::fork::{self, Held, is_lost};
-use freehold_rcu::{BacklogStats, wait_while};
+use freehold_rcu::{BacklogStats, Domain, wait_while};
 use freehold_units::Broken;
 use view::PublishedRoot;
 use writer::Writer;
@@ -154,16 +158,14 @@ use writer::Writer;
 /// A store over exactly one entry replaces its value. Every other store, and every removal, copies the nodes that it
 /// changes.
 ///
-/// Replaced nodes and values are reclaimed after a grace period, by a later store that itself retires something.
-/// Readers that
-/// stay delay this. Once [`BACKLOG`](Self::BACKLOG) nodes and values wait, stores are refused
-/// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)). So never more wait than that, plus what one store
-/// removes.
-/// Readers of one map also delay what other maps retire.
+/// Replaced nodes and values are reclaimed after a grace period. [`Reclaim`](crate::maple_tree::Reclaim) says when
+/// removed values are dropped. Readers that stay delay this. Once [`BACKLOG_LIMIT`](Self::BACKLOG_LIMIT) bytes wait,
+/// stores are refused ([`WriteError::Full`](crate::maple_tree::WriteError::Full)). So never more waits than that, plus
+/// what one store removes. Readers of one map also delay what other maps of the same domain retire: the
+/// [builder](Self::builder) gives a map its own.
 ///
 /// A store over exactly one entry retires nothing if the values need no drop, as numbers do. Such a store is not
-/// refused, unless
-/// there is a [`Snapshot`]. A store that is refused has changed nothing.
+/// refused, unless there is a [`Snapshot`]. A store that is refused has changed nothing.
 ///
 /// # Fork
 /// A child made by `fork` reads and writes its copy of the map, whatever other threads of the parent were doing. A
@@ -172,6 +174,8 @@ pub struct MapleTree<E: StoredValue> {
     published: Published,
     /// Snapshots that exist. Raised under the writer's lock, lowered when one is dropped.
     moments: AtomicUsize,
+    /// Whether the last change left values to drop. Written under the writer's lock.
+    has_leftovers: AtomicBool,
     writer: Mutex<Writer>,
     entries: PhantomData<OwnsAndTakes<E>>,
 }
@@ -190,39 +194,25 @@ struct Published {
     root: PublishedRoot,
     leaves: Arc<Chunks<Leaf>>,
     inners: Arc<Chunks<Inner>>,
+    /// The domain of the readers; `None` for the global one.
+    domain: Option<Arc<Domain>>,
 }
 
 impl<E: StoredValue> MapleTree<E> {
-    /// The most nodes and values that may wait for readers. Beyond it, stores are refused.
-    pub const BACKLOG: usize = if cfg!(shuttle) { 24 } else { 8192 };
-
-    /// An empty map.
+    /// An empty map, for readers of the [global](freehold_rcu::Domain::global) domain, that drops removed values in
+    /// batches. [`builder`](Self::builder) has other choices.
     ///
     /// Cost: constant.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_limits(NodeLimits::FULL)
+        Self::builder().build()
     }
 
     /// An empty map that uses only a part of its nodes' slots, as `nodes` says. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn with_nodes(nodes: Nodes) -> Self {
-        Self::with_limits(NodeLimits::of(nodes))
-    }
-
-    fn with_limits(limits: NodeLimits) -> Self {
-        let (leaves, inners) = (Arena::new(), Arena::new());
-        Self {
-            published: Published {
-                root: PublishedRoot::new(),
-                leaves: leaves.chunks(),
-                inners: inners.chunks(),
-            },
-            moments: AtomicUsize::new(0),
-            writer: Mutex::new(Writer::new(Tree::<Shared>::of_pools(limits, leaves, inners), Self::BACKLOG)),
-            entries: PhantomData,
-        }
+        Self::builder().nodes(nodes).build()
     }
 
     /// Locks the writer's state for one operation. It may contain the version of an open transaction.

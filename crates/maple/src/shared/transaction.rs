@@ -10,7 +10,6 @@ use crate::map::NewWord;
 use crate::tree::{Publish, StorePlan};
 use core::fmt;
 use core::marker::PhantomData;
-use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
@@ -59,9 +58,25 @@ impl<E: StoredValue> MapleTree<E> {
     /// If this thread has a transaction of the map open, for which it would wait for ever. A leaked transaction counts
     /// as open.
     #[must_use]
-    #[allow(clippy::panic, reason = "as documented: the thread would wait for ever")]
     pub fn transaction(&self) -> Transaction<'_, E> {
-        let Ok(mut writer) = self.lock_alone() else { panic!("{}", WriteError::InTransaction) };
+        self.transaction_in(self.begin())
+    }
+
+    /// As [`transaction`](Self::transaction), for a caller that holds a lock of its own, which the drop of a value may
+    /// want: no value is dropped. Call [`drop_leftovers`](Self::drop_leftovers) before that lock is taken.
+    ///
+    /// Cost: as [`transaction`](Self::transaction).
+    ///
+    /// # Panics
+    /// As [`transaction`](Self::transaction).
+    #[must_use]
+    pub fn transaction_under_lock(&self) -> Transaction<'_, E> {
+        self.transaction_in(self.lock_alone())
+    }
+
+    #[allow(clippy::panic, reason = "as documented: the thread would wait for ever")]
+    fn transaction_in(&self, writer: Result<WriterGuard<'_>, WriteError>) -> Transaction<'_, E> {
+        let Ok(mut writer) = writer else { panic!("{}", WriteError::InTransaction) };
         writer.owner = Some(this_thread());
         drop(writer);
         Transaction { map: self, is_open: true, _here: PhantomData, inserted: Reclaimed::default() }
@@ -169,22 +184,26 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         second.inspect(|&second| self.inserted.push(second))
     }
 
-    /// Publishes all stores at once. Returns the values that earlier removals reclaimed.
+    /// Publishes all stores at once. Returns the values that it removed and no reader can have any more: none, unless
+    /// reclamation is [prompt](crate::maple_tree::Reclaim).
     ///
     /// Cost: O(m) for m nodes and entries that its stores took and removed.
     pub fn commit(mut self) -> Reclaimed<E> {
         let mut writer = self.map.lock();
+        let before = writer.values_waiting();
         writer.publish::<E>(&self.map.published, self.map.is_frozen());
         self.is_open = false;
         self.inserted.forget();
-        Reclaimed::new(mem::take(&mut writer.dead))
+        self.map.finish(&mut writer, before)
     }
 }
 
 impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
         if self.is_open {
-            self.map.lock().undo();
+            let mut writer = self.map.lock();
+            writer.undo();
+            self.map.note_leftovers(&writer);
         }
     }
 }

@@ -204,20 +204,20 @@ impl<'r> View<'r> {
 }
 
 /// Keeps reachable nodes alive and chooses the root to read from: the current one, or a snapshot's. Each implementation
-/// is, or contains, a guard of the domain in which the maps retire.
+/// is, or contains, a guard of the domain in which the map retires: only the map makes its readers.
 pub trait ReadGuard {
     /// The root to read from, in a map whose current root is `published`. Cost: constant.
     fn root(&self, published: &PublishedRoot) -> Root;
 }
 
-impl ReadGuard for Guard<'static> {
+impl ReadGuard for Guard<'_> {
     #[inline]
     fn root(&self, published: &PublishedRoot) -> Root {
         published.newest()
     }
 }
 
-impl ReadGuard for OwnedGuard<'static> {
+impl ReadGuard for OwnedGuard<'_> {
     #[inline]
     fn root(&self, published: &PublishedRoot) -> Root {
         published.newest()
@@ -229,12 +229,12 @@ impl ReadGuard for OwnedGuard<'static> {
 pub struct SnapshotGuard<'a> {
     root: Root,
     count: &'a AtomicUsize,
-    _guard: OwnedGuard<'static>,
+    _guard: OwnedGuard<'a>,
 }
 
 impl<'a> SnapshotGuard<'a> {
     /// A snapshot of the present moment. The caller holds the map's lock.
-    pub(super) fn new(published: &PublishedRoot, count: &'a AtomicUsize, guard: OwnedGuard<'static>) -> Self {
+    pub(super) fn new(published: &PublishedRoot, count: &'a AtomicUsize, guard: OwnedGuard<'a>) -> Self {
         // Relaxed: the writer reads it under the lock, which the caller holds.
         count.fetch_add(1, Ordering::Relaxed);
         Self { root: published.newest(), count, _guard: guard }
@@ -260,7 +260,7 @@ impl ReadGuard for SnapshotGuard<'_> {
 ///
 /// While it lives, nothing that it could have seen is reused or dropped. A reader that is kept for long therefore holds
 /// memory back.
-pub struct Reading<'a, E: StoredValue, K = Guard<'static>> {
+pub struct Reading<'a, E: StoredValue, K = Guard<'a>> {
     pub(super) map: &'a MapleTree<E>,
     /// The guard: of this thread, one that may be sent to another, or a snapshot's.
     pub(super) keep: K,
@@ -271,7 +271,7 @@ impl<E: StoredValue, K: ReadGuard> Reading<'_, E, K> {
     #[inline]
     pub(super) fn view(&self) -> View<'_> {
         let Self { map, keep } = self;
-        let Published { root, leaves, inners } = &map.published;
+        let Published { root, leaves, inners, .. } = &map.published;
         // The map's writer published the root, and the guard lives as long as `self` is borrowed. So neither what is
         // behind the root, nor behind any link loaded meanwhile, is reused.
         View { leaves, inners, root: keep.root(root) }

@@ -18,7 +18,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// Stores a value over a range, whatever is there. An entry that reaches beyond the range is cut, not removed.
     ///
     /// Cost: waits for the running store and for transactions of other threads. O(log n + k) for n entries of which it
-    /// removes k, and up to [`BACKLOG`](Self::BACKLOG) nodes and values that earlier stores retired; amortized O(log
+    /// removes k, and the nodes and values that earlier stores retired, up to [`BACKLOG_LIMIT`](Self::BACKLOG_LIMIT); amortized O(log
     /// n).
     ///
     /// # Errors
@@ -27,7 +27,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// error returns the value.
     #[doc(alias = "mtree_store_range")]
     pub fn store(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
-        self.put(Span::from_bounds(&bounds), value, false).map(drop)
+        self.put(Span::from_bounds(&bounds), value, false, Self::begin).map(drop)
     }
 
     /// Stores a value over a free range.
@@ -38,52 +38,55 @@ impl<E: StoredValue> MapleTree<E> {
     /// `Occupied` if the range overlaps an entry, or as for [`store`](Self::store).
     #[doc(alias = "mtree_insert_range")]
     pub fn insert(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
-        self.insert_reclaiming(bounds, value).map(drop)
+        self.put(Span::from_bounds(&bounds), value, true, Self::begin).map(drop)
     }
 
-    /// As [`insert`](Self::insert), but returns the values that earlier removals reclaimed instead of dropping them
-    /// here.
+    /// As [`insert`](Self::insert), for a caller that holds a lock of its own, which the drop of a value may want: no
+    /// value is dropped. Call [`drop_leftovers`](Self::drop_leftovers) before that lock is taken.
     ///
     /// Cost: as for [`store`](Self::store).
     ///
     /// # Errors
     /// As for [`insert`](Self::insert).
-    pub fn insert_reclaiming(
+    pub fn insert_under_lock(
         &self,
         bounds: impl RangeBounds<u64>,
         value: E,
-    ) -> Result<Reclaimed<E>, Rejected<E, WriteError>> {
-        self.put(Span::from_bounds(&bounds), value, true)
+    ) -> Result<(), Rejected<E, WriteError>> {
+        self.put(Span::from_bounds(&bounds), value, true, Self::lock_alone).map(drop)
     }
 
+    /// `lock` takes the lock for the change.
     #[inline]
-    fn put(
-        &self,
+    fn put<'a>(
+        &'a self,
         span: Option<Span>,
         value: E,
         is_insert: bool,
+        lock: impl FnOnce(&'a Self) -> Result<WriterGuard<'a>, WriteError>,
     ) -> Result<Reclaimed<E>, Rejected<E, WriteError>> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
-        // A split may panic: then the value is dropped after the lock is released.
+        // A split or the drop of a leftover may panic: then the value is dropped while no lock is held.
         let entry = NewWord::new(value);
         let mut plan = StorePlan::new(span);
-        let (mut writer, way) = match self.plan_put(&mut plan, is_insert) {
+        let planned = lock(self).and_then(|writer| self.plan_put(writer, &mut plan, is_insert));
+        let (mut writer, way) = match planned {
             Ok(planned) => planned,
             // No lock is held here: turning the word back into a value runs the caller's code.
             Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
         };
-        self.commit(&mut writer, &mut plan, way, Some(entry.word()));
+        let own = self.commit(&mut writer, &mut plan, way, Some(entry.word()));
         entry.stored();
-        Ok(Reclaimed::new(mem::take(&mut writer.dead)))
+        Ok(own)
     }
 
     #[inline]
-    fn plan_put(
+    fn plan_put<'a>(
         &self,
+        mut writer: WriterGuard<'a>,
         plan: &mut StorePlan,
         is_insert: bool,
-    ) -> Result<(WriterGuard<'_>, Publish), WriteError> {
-        let mut writer = self.lock_alone()?;
+    ) -> Result<(WriterGuard<'a>, Publish), WriteError> {
         writer.tree.plan(plan, true);
         if is_insert && !plan.is_free() {
             return Err(WriteError::Occupied(writer.tree.first_entry(plan)));
@@ -101,7 +104,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// As for [`store`](Self::store), but an empty range is no error. Nothing has changed then.
     pub fn remove_range(&self, bounds: impl RangeBounds<u64>) -> Result<(), WriteError> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
-        let writer = self.lock_alone()?;
+        let writer = self.begin()?;
         let mut plan = StorePlan::new(span);
         writer.tree.plan(&mut plan, false);
         self.remove(writer, &mut plan).map(drop)
@@ -115,31 +118,40 @@ impl<E: StoredValue> MapleTree<E> {
     /// As for [`remove_range`](Self::remove_range).
     #[doc(alias = "mtree_erase")]
     pub fn erase(&self, index: u64) -> Result<Option<Span>, WriteError> {
-        self.erase_reclaiming(index).map(|(erased, _)| erased)
+        self.erase_in(self.begin()?, index).map(|(erased, _)| erased)
     }
 
-    /// As [`erase`](Self::erase), but returns the values that earlier removals reclaimed instead of dropping them here.
+    /// As [`erase`](Self::erase), for a caller that holds a lock of its own, which the drop of a value may want: no
+    /// value is dropped, and the removed one is returned if no reader can have it. Call
+    /// [`drop_leftovers`](Self::drop_leftovers) before that lock is taken.
     ///
     /// Cost: as for [`store`](Self::store).
     ///
     /// # Errors
     /// As for [`remove_range`](Self::remove_range).
-    pub fn erase_reclaiming(&self, index: u64) -> Result<(Option<Span>, Reclaimed<E>), WriteError> {
-        let writer = self.lock_alone()?;
+    pub fn erase_under_lock(&self, index: u64) -> Result<(Option<Span>, Reclaimed<E>), WriteError> {
+        self.erase_in(self.lock_alone()?, index)
+    }
+
+    fn erase_in(
+        &self,
+        writer: WriterGuard<'_>,
+        index: u64,
+    ) -> Result<(Option<Span>, Reclaimed<E>), WriteError> {
         let mut plan = StorePlan::new(Span::ALL);
         let Some(span) = writer.tree.plan_erase_at(&mut plan, index) else {
             return Ok((None, Reclaimed::default()));
         };
-        let reclaimed = self.remove(writer, &mut plan)?;
-        Ok((Some(span), reclaimed))
+        let own = self.remove(writer, &mut plan)?;
+        Ok((Some(span), own))
     }
 
     fn remove(&self, mut writer: WriterGuard<'_>, plan: &mut StorePlan) -> Result<Reclaimed<E>, WriteError> {
-        if !plan.is_free() {
-            let way = self.prepare(&mut writer, plan)?;
-            self.commit(&mut writer, plan, way, None);
+        if plan.is_free() {
+            return Ok(Reclaimed::default());
         }
-        Ok(Reclaimed::new(mem::take(&mut writer.dead)))
+        let way = self.prepare(&mut writer, plan)?;
+        Ok(self.commit(&mut writer, plan, way, None))
     }
 
     /// Reserves what a planned store needs, and decides how it is published.
@@ -147,12 +159,21 @@ impl<E: StoredValue> MapleTree<E> {
     fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Publish, WriteError> {
         let way = if self.is_frozen() { Publish::Version } else { writer.tree.way_of(plan) };
         // A version is opened last, so a refused store has opened none.
-        writer.prepare::<E>(plan, way).map(|()| way)
+        writer.prepare::<E>(plan, way).inspect_err(|_| self.note_leftovers(writer))?;
+        Ok(way)
     }
 
-    /// Makes a prepared store. Readers see it from then on.
+    /// Makes a prepared store. Readers see it from then on. Returns the removed values that are to be dropped once the
+    /// lock is released.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
-    fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Publish, entry: Option<Word>) {
+    fn commit(
+        &self,
+        writer: &mut Writer,
+        plan: &mut StorePlan,
+        way: Publish,
+        entry: Option<Word>,
+    ) -> Reclaimed<E> {
+        let before = writer.values_waiting();
         match way {
             Publish::Word => writer.store_in_place::<E>(plan, entry),
             Publish::Leaf => {
@@ -161,6 +182,7 @@ impl<E: StoredValue> MapleTree<E> {
             }
             Publish::Version => self.commit_version(writer, plan, entry),
         }
+        self.finish(writer, before)
     }
 
     #[inline(never)]
@@ -200,7 +222,7 @@ impl<E: StoredValue> Drop for MapleTree<E> {
         if !mem::needs_drop::<E>() {
             return;
         }
-        drop(Reclaimed::<E>::new(mem::take(&mut writer.dead)));
+        drop(Reclaimed::<E>::new(writer.take_polled()));
         let tree = &mut writer.tree;
         let (mut words, mut all) = (Words::new(), Subtrees::new());
         all.extend(tree.take_root());

@@ -1,7 +1,7 @@
 //! State of the single writer, behind `MapleTree::writer`.
 
-use super::Published;
 use super::arena::Shared;
+use super::{Published, Reclaim};
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::tree::{
@@ -9,7 +9,7 @@ use crate::tree::{
 };
 use alloc::vec::Vec;
 use core::mem;
-use freehold_rcu::{Backlog, BacklogStats, Domain};
+use freehold_rcu::{Backlog, BacklogStats, DomainRef};
 use freehold_units::Broken;
 
 #[derive(Debug)]
@@ -23,9 +23,12 @@ pub(super) struct Writer {
     backlog: Backlog<'static, Retired>,
     /// Nodes in the backlog.
     waiting: Need,
-    /// Words that no reader can have any more. Their values are dropped after the lock is released, as a drop may do
-    /// anything.
-    pub(super) dead: Vec<Word>,
+    reclaim: Reclaim,
+    /// Words that no reader can have any more. The next change drops their values before it changes anything, and
+    /// while the lock is not held, as a drop may do anything.
+    dead: Vec<Word>,
+    /// Words that the present change removed, and that no reader can have any more.
+    own: Vec<Word>,
     /// Words that the open version removed.
     words: Vec<Word>,
     subtrees: Vec<Subtree>,
@@ -34,14 +37,21 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(tree: Tree<Shared>, limit: usize) -> Self {
+    pub(super) fn new(
+        tree: Tree<Shared>,
+        domain: DomainRef<'static>,
+        limit: usize,
+        reclaim: Reclaim,
+    ) -> Self {
         Self {
             tree,
             owner: None,
             next: None,
-            backlog: Backlog::new(Domain::global(), limit),
+            backlog: Backlog::new(domain, limit),
             waiting: Need::default(),
+            reclaim,
             dead: Vec::new(),
+            own: Vec::new(),
             words: Vec::new(),
             subtrees: Vec::new(),
             below: 0,
@@ -65,8 +75,7 @@ impl Writer {
         way: Publish,
     ) -> Result<(), WriteError> {
         if mem::needs_drop::<E>() {
-            // Room for the words that the backlog returns.
-            self.dead.try_reserve(self.backlog.held()).map_err(|_| WriteError::OutOfMemory)?;
+            self.reserve_dead()?;
         }
         match way {
             Publish::Word if mem::needs_drop::<E>() => self.reserve_records(1),
@@ -98,7 +107,83 @@ impl Writer {
     #[inline]
     fn reserve_records(&mut self, records: usize) -> Result<(), WriteError> {
         let Self { tree, backlog, waiting, dead, .. } = self;
-        Ok(backlog.reserve(records, |record| dead.extend(reuse(tree, waiting, record)))?)
+        backlog.reserve(records, |record| dead.extend(reuse(tree, waiting, record)))?;
+        if self.reclaim == Reclaim::Prompt { self.reserve_own(records) } else { Ok(()) }
+    }
+
+    /// Reserves room for the words that the backlog returns.
+    fn reserve_dead(&mut self) -> Result<(), WriteError> {
+        self.dead.try_reserve(self.backlog.held()).map_err(|_| WriteError::OutOfMemory)
+    }
+
+    /// Reserves room for the words that a change returns, and those that return with them.
+    fn reserve_own(&mut self, records: usize) -> Result<(), WriteError> {
+        let Self { dead, own, backlog, .. } = self;
+        let room = dead.try_reserve(backlog.held()).and_then(|()| own.try_reserve(records));
+        room.map_err(|_| WriteError::OutOfMemory)
+    }
+
+    /// Values that wait for readers.
+    #[inline]
+    pub(super) fn values_waiting(&self) -> usize {
+        self.backlog.held() - self.waiting.leaves - self.waiting.inners
+    }
+
+    /// Whether the next change has values to drop, or to look for, before it begins.
+    #[inline]
+    pub(super) fn has_leftovers(&self) -> bool {
+        !self.dead.is_empty() || self.reclaim == Reclaim::Prompt && self.values_waiting() > 0
+    }
+
+    /// The values that earlier changes left, as far as no reader can have them.
+    pub(super) fn take_leftovers(&mut self) -> Vec<Word> {
+        if self.reclaim == Reclaim::Prompt && self.values_waiting() > 0 && !self.backlog.is_held_back() {
+            // Without memory or a barrier they wait on, and a call that needs either says so.
+            let _left = self.poll();
+        }
+        self.take_polled()
+    }
+
+    /// The values that a poll has collected.
+    pub(super) fn take_polled(&mut self) -> Vec<Word> {
+        mem::take(&mut self.dead)
+    }
+
+    /// Reuses nodes and collects values that no reader can reach any more. Returns how many of both still wait.
+    pub(super) fn poll(&mut self) -> Result<usize, WriteError> {
+        self.reserve_dead()?;
+        let Self { tree, backlog, waiting, dead, .. } = self;
+        backlog.poll(|record| dead.extend(reuse(tree, waiting, record)))?;
+        Ok(self.backlog.held())
+    }
+
+    /// At the end of a change before which `before` values waited: under prompt reclamation, the values that it
+    /// removed, if no reader is inside.
+    #[inline]
+    pub(super) fn take_own(&mut self, before: usize) -> Vec<Word> {
+        if self.reclaim == Reclaim::Prompt && self.values_waiting() > before {
+            self.poll_own(before);
+            mem::take(&mut self.own)
+        } else {
+            Vec::new()
+        }
+    }
+
+    #[cold]
+    fn poll_own(&mut self, mut before: usize) {
+        let Self { tree, backlog, waiting, dead, own, .. } = self;
+        // If the barrier is refused they wait on: the change has been made.
+        let _refused = backlog.poll(|record| {
+            let Some(word) = reuse(tree, waiting, record) else { return };
+            // Oldest first: the change's own values are the last.
+            match before.checked_sub(1) {
+                Some(left) => {
+                    before = left;
+                    dead.push(word);
+                }
+                None => own.push(word),
+            }
+        });
     }
 
     /// Makes a prepared store over exactly one entry: readers see its word from then on.

@@ -16,6 +16,7 @@ mod judge;
 mod layouts;
 mod map;
 mod moves;
+mod reclaim;
 mod refusals;
 #[path = "../common/refused.rs"]
 mod refused;

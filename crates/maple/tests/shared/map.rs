@@ -144,9 +144,9 @@ fn a_reader_that_stalls() {
         }
     };
     assert!(Arc::ptr_eq(&refused.value, &value));
-    let limit = MapleTree::<Arc<i32>>::BACKLOG;
+    let limit = map.backlog().limit;
     assert!(
-        matches!(refused.cause, WriteError::Full { held, limit: most } if held <= limit && most == limit)
+        matches!(refused.cause, WriteError::Full { held, limit: most, .. } if held <= limit && most == limit)
     );
     drop(refused);
     assert!(matches!(map.remove_range(0..5), Err(WriteError::Full { .. })));

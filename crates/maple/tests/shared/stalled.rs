@@ -23,7 +23,7 @@ fn a_large_removal() {
         let reading = map.read();
         let seen = reading.get(7 * 2).map(std::ptr::from_ref);
         assert_eq!(seen, Some(Arc::as_ptr(&value)));
-        let limit = Map::BACKLOG;
+        let limit = map.backlog().limit;
         if transaction {
             let mut inside = map.transaction();
             inside.remove_range(..).unwrap();
@@ -37,7 +37,9 @@ fn a_large_removal() {
         assert!(map.backlog().held > count as usize && map.backlog().held < 2 * count as usize);
         assert_eq!(Arc::strong_count(&value) as u64, 1 + count + u64::from(transaction));
         let refused = map.store(1..=1, Arc::clone(&value)).unwrap_err().cause;
-        assert!(matches!(refused, WriteError::Full { held, limit: most } if held > limit && most == limit));
+        assert!(
+            matches!(refused, WriteError::Full { held, limit: most, .. } if held > limit && most == limit)
+        );
         drop(reading);
         map.store(1..=1, Arc::clone(&value)).unwrap();
         map.remove_range(..).unwrap();
@@ -55,8 +57,8 @@ fn stalls<'m, K>(map: &'m Map, value: &Arc<u32>, hold: impl FnOnce(&'m Map) -> K
     let (before, held) = (entries(map), hold(map));
     let mut random = Random(17);
     let full = |cause| {
-        let limit = Map::BACKLOG;
-        matches!(cause, WriteError::Full { held, limit: most } if held >= limit && held < limit + 300 && most == limit)
+        let limit = map.backlog().limit;
+        matches!(cause, WriteError::Full { held, limit: most, .. } if held >= limit && held < limit + 300 && most == limit)
     };
     let mut stores = 0;
     let refused = loop {
@@ -81,7 +83,7 @@ fn stalls<'m, K>(map: &'m Map, value: &Arc<u32>, hold: impl FnOnce(&'m Map) -> K
     assert!(full(inside.store(5..=5, Arc::clone(value)).unwrap_err().cause));
     inside.commit();
     assert_eq!(state(map, value), now);
-    assert!(map.nodes() < Map::BACKLOG + 400 && map.bytes() < 16 << 20, "{} bytes", map.bytes());
+    assert!(map.nodes() < map.backlog().limit + 400 && map.bytes() < 16 << 20, "{} bytes", map.bytes());
     look(&held);
     drop(held);
     for (at, &(over, _)) in before.iter().cycle().take(3000).enumerate() {
@@ -143,7 +145,7 @@ fn snapshots_beside_many_stores() {
     }
     crate::common::compare(&map, &model);
     let stats = map.backlog();
-    assert!(cfg!(miri) || stats.reclaimed > 20_000 && stats.peak < Map::BACKLOG, "{stats:?}");
+    assert!(cfg!(miri) || stats.reclaimed > 20_000 && stats.peak < map.backlog().limit, "{stats:?}");
     drop(snapshots);
     for at in 0..1200 {
         map.store(span(at % 60 * 10, at % 60 * 10 + 6), Arc::clone(&value)).unwrap();

@@ -77,6 +77,8 @@ fn random_transactions() {
             if random.below(4) == 0 {
                 snapshots.push((map.snapshot().unwrap(), model.clone()));
             }
+            // A transaction begins with these.
+            map.drop_leftovers();
             let before = held(&map, &values);
             let mut expected = model.clone();
             let mut inside = map.transaction();
@@ -443,7 +445,7 @@ fn threads_that_wait_for_a_transaction_are_no_readers() {
             scope.spawn(|| drop(waited_for.transaction())),
         ];
         std::thread::sleep(Duration::from_millis(50));
-        for at in 0..3 * MapleTree::<Arc<u64>>::BACKLOG as u64 {
+        for at in 0..3 * MapleTree::<Arc<u64>>::new().backlog().limit as u64 {
             other.store(0..10, Arc::new(at)).unwrap();
         }
         drop(transaction);

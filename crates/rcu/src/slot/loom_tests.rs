@@ -82,7 +82,7 @@ fn run(readers: usize, enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
 
 impl Domain {
     fn slots_of_test(&self) -> &Slot {
-        self.take_slot(A_VALUE).unwrap()
+        self.take_slot(A_VALUE).unwrap().1
     }
 }
 

@@ -86,6 +86,21 @@ impl RegionAttrs {
     pub(crate) fn align(self) -> Align {
         Align::new(1 << self.align).expect("K6: alignments are powers of two")
     }
+
+    /// The attributes of the first part of a region that is cut in two: the guard is not its own.
+    pub(crate) fn of_first_part(self) -> Self {
+        Self { guard_granules: 0, ..self }
+    }
+
+    /// The attributes of two regions that become one, of which this is the first.
+    pub(crate) fn with_guard_of(self, second: Self) -> Self {
+        Self { guard_granules: second.guard_granules, ..self }
+    }
+
+    /// The attributes of the part that starts at `first`: the alignment is what that start still has of it.
+    pub(crate) fn of_part_from(self, first: u64) -> Self {
+        Self { align: self.align.min(first.trailing_zeros() as u8), ..self }
+    }
 }
 
 /// A complete entry, in granules.
@@ -195,7 +210,7 @@ impl<V> Leaf<V> {
         RegionAttrs { guard_granules: self.guards[slot], align: self.aligns[slot] }
     }
 
-    fn set_terms(&mut self, slot: usize, terms: RegionAttrs) {
+    pub(in crate::regions) fn set_terms(&mut self, slot: usize, terms: RegionAttrs) {
         (self.guards[slot], self.aligns[slot]) = (terms.guard_granules, terms.align);
     }
 
@@ -206,6 +221,10 @@ impl<V> Leaf<V> {
 
     pub(in crate::regions) fn value_mut(&mut self, slot: usize) -> Option<&mut V> {
         self.values[slot].as_mut()
+    }
+
+    pub(in crate::regions) fn replace_value(&mut self, slot: usize, value: Option<V>) -> Option<V> {
+        core::mem::replace(&mut self.values[slot], value)
     }
 
     pub(in crate::regions) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {

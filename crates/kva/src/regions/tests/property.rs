@@ -170,7 +170,7 @@ impl Twins {
         let room = self.model.gaps().iter().find(|gap| gap.0 == end).map_or(end, |gap| gap.1);
         let new_end = end.saturating_add_signed(by.into()).clamp(start + u128::from(guard) + 1, room);
         let (place, _) = self.tree.region((start << self.shift) as u64).unwrap();
-        self.tree.set_end(place, ((new_end << self.shift) - 1) as u64);
+        self.tree.set_end(place, ((new_end << self.shift) - 1) as u64, guard);
         self.model.taken[at].1 = new_end;
     }
 

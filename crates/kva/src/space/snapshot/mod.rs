@@ -1,7 +1,7 @@
 //! Snapshots: a space as bytes, to be rebuilt in another process, on another machine, by another version.
 //!
-//! [`AddressSpace::snapshot`](crate::AddressSpace::snapshot) writes one and
-//! [`AddressSpace::restore`](crate::AddressSpace::restore) reads it. It does not include the placement. Restored free
+//! [`AddressSpace::to_bytes`](crate::AddressSpace::to_bytes) writes one and
+//! [`AddressSpace::from_bytes`](crate::AddressSpace::from_bytes) reads it. It does not include the placement. Restored free
 //! blocks and regions are exactly the original ones; the caller encodes and decodes values. Equal spaces give equal
 //! bytes.
 //!

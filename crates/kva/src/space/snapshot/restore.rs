@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use freehold_units::Span;
 
 impl<V> AddressSpace<V> {
-    /// Restores the space from its [snapshot](Self::snapshot) `bytes`, with any placement. `decode` makes a value from
+    /// Restores the space from its [bytes](Self::to_bytes), with any placement. `decode` makes a value from
     /// its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]), and pending moves are restored
     /// ([`AddressSpace::pending_moves`]).
     ///
@@ -19,7 +19,7 @@ impl<V> AddressSpace<V> {
     /// # Cost
     /// O(n log n) in the number of runs. Memory in proportion to the number of `bytes`, whatever they contain, plus
     /// that of `decode`.
-    pub fn restore<E>(
+    pub fn from_bytes<E>(
         bytes: &[u8],
         placement: Placement,
         mut decode: impl FnMut(&[u8]) -> Result<V, E>,
@@ -61,7 +61,7 @@ impl<V> AddressSpace<V> {
                 let taken = guard.map_or(span, |guard| span.hull(guard));
                 // Adds a free block first, and then takes the region from it.
                 self.rebuild_block(taken)?;
-                self.reserve(1)?;
+                self.reserve_regions(1)?;
                 if is_carved {
                     self.carved.reserve()?;
                     self.carved.set(span.first(), None);
@@ -74,7 +74,7 @@ impl<V> AddressSpace<V> {
                 self.rebuild_block(span)?;
                 moves.try_reserve(1).map_err(OutOfMemory::from)?;
                 moves.push((from, to, span.first()));
-                self.reserve(1)?;
+                self.reserve_regions(1)?;
                 let block = self.block_over(span).expect("K4: what was added is free");
                 self.occupy(block, span, self.unaligned(), None, &mut ());
                 Ok(Some(span))
@@ -83,7 +83,7 @@ impl<V> AddressSpace<V> {
     }
 
     fn rebuild_block<E>(&mut self, block: Span) -> Result<(), RestoreError<E>> {
-        self.reserve(1)?;
+        self.reserve_regions(1)?;
         self.release_new(block, &mut ()).expect("K4: a run starts where the one before it ended");
         Ok(())
     }

@@ -38,7 +38,7 @@ fn value(bytes: &[u8]) -> Result<u8, &'static str> {
 }
 
 fn restored(bytes: &[u8]) -> Result<AddressSpace<u8>, RestoreError<&'static str>> {
-    AddressSpace::restore(bytes, Placement::default(), value)
+    AddressSpace::from_bytes(bytes, Placement::default(), value)
 }
 
 /// The error of restoring the bytes.
@@ -81,7 +81,7 @@ fn the_checksum_is_the_one_of_zip() {
 
 #[test]
 fn version_1_is_written_and_read_as_ever() {
-    let bytes = picture().snapshot(|&value, to| to.put(&[value])).unwrap();
+    let bytes = picture().to_bytes(|&value, to| to.put(&[value])).unwrap();
     assert_eq!(bytes, PICTURE);
     let space = restored(&PICTURE).unwrap();
     space.validate().unwrap();
@@ -90,7 +90,7 @@ fn version_1_is_written_and_read_as_ever() {
     assert!(regions.eq(wanted));
     assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(16, 7), pages(42, 7)]);
     assert_eq!(space.span(), pages(12, 37));
-    assert_eq!(space.snapshot(|&value, to| to.put(&[value])).unwrap(), PICTURE);
+    assert_eq!(space.to_bytes(|&value, to| to.put(&[value])).unwrap(), PICTURE);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn the_whole_space_takes_a_few_bytes() {
             if is_busy {
                 space.alloc_at(Span::ALL, 1).unwrap();
             }
-            let bytes = space.snapshot(|_, to| to.put(&[1])).unwrap();
+            let bytes = space.to_bytes(|_, to| to.put(&[1])).unwrap();
             assert!(bytes.len() < 45);
             let back = restored(&bytes).unwrap();
             back.validate().unwrap();
@@ -208,15 +208,15 @@ fn numbers_take_as_many_bytes_as_they_need() {
     for (size, bytes) in [(1, 1), (128, 1), (129, 2), (1 << 14, 2), ((1 << 14) + 1, 3), (u64::MAX, 10)] {
         let space = Span::from_size(0, size).unwrap();
         let space = AddressSpace::<()>::new(space, Align::ONE, Placement::Lowest).unwrap();
-        assert_eq!(space.snapshot(|(), _| ()).unwrap().len(), 24 + 1 + bytes + 4);
+        assert_eq!(space.to_bytes(|(), _| ()).unwrap().len(), 24 + 1 + bytes + 4);
     }
 }
 
 #[test]
 fn placements_and_values_are_the_callers() {
-    let bytes = picture().snapshot(|_, _| ()).unwrap();
+    let bytes = picture().to_bytes(|_, _| ()).unwrap();
     let nothing = |bytes: &[u8]| Ok::<_, Infallible>(bytes.len());
-    let mut high = AddressSpace::<usize>::restore(&bytes, Placement::Highest, nothing).unwrap();
+    let mut high = AddressSpace::<usize>::from_bytes(&bytes, Placement::Highest, nothing).unwrap();
     assert!(high.regions().all(|region| *region.value() == 0));
     assert_eq!(high.alloc(&Request::new(PAGE), 3).unwrap(), pages(48, 1));
 }
@@ -226,13 +226,13 @@ fn version_2_holds_alignments() {
     let mut space = AddressSpace::<u8>::new(pages(0, 64), Align::PAGE, Placement::Lowest).unwrap();
     space.alloc_at(pages(0, 1), 1).unwrap();
     space.alloc(&Request::new(PAGE).guard(PAGE).align(Align::new(8 * PAGE).unwrap()), 2).unwrap();
-    let bytes = space.snapshot(|&value, to| to.put(&[value])).unwrap();
+    let bytes = space.to_bytes(|&value, to| to.put(&[value])).unwrap();
     assert_eq!(bytes[8..12], ALIGNED.to_le_bytes());
     // A page, no guard, aligned to it; free pages; a page, a guard, aligned to 8; the rest.
     assert_eq!(bytes[24..bytes.len() - 4], [2, 0, 0, 0, 1, 1, 1, 6, 2, 0, 1, 3, 1, 2, 1, 53]);
     let mut back = restored(&bytes).unwrap();
     back.validate().unwrap();
-    assert_eq!(back.snapshot(|&value, to| to.put(&[value])).unwrap(), bytes);
+    assert_eq!(back.to_bytes(|&value, to| to.put(&[value])).unwrap(), bytes);
     // It moves to a place that is as aligned.
     back.begin_move(8 * PAGE, 17 * PAGE).unwrap_err();
     let pending = back.begin_move(8 * PAGE, 16 * PAGE).unwrap();
@@ -253,14 +253,14 @@ fn version_3_holds_pending_moves() {
     let mut space = AddressSpace::<u8>::new(pages(0, 16), Align::PAGE, Placement::Lowest).unwrap();
     space.alloc_at(pages(4, 2), 7).unwrap();
     let token = space.begin_move(4 * PAGE, 3 * PAGE).unwrap();
-    let bytes = space.snapshot(|&value, to| to.put(&[value])).unwrap();
+    let bytes = space.to_bytes(|&value, to| to.put(&[value])).unwrap();
     assert_eq!(bytes[8..12], MOVING.to_le_bytes());
     // Three pages free; one held for the region at 4, which goes to 3; that region, without guard; the rest.
     let runs = [kind::FREE, 2, kind::HOLD, 0, 4, 3, kind::REGION, 1, 0, 0, 1, 7, kind::FREE, 9];
     assert_eq!(bytes[24..bytes.len() - 4], runs);
     let mut back = restored(&bytes).unwrap();
     back.validate().unwrap();
-    assert_eq!(back.snapshot(|&value, to| to.put(&[value])).unwrap(), bytes);
+    assert_eq!(back.to_bytes(|&value, to| to.put(&[value])).unwrap(), bytes);
     assert_eq!(back.commit_move(token), Err(MoveError::Foreign { first: 4 * PAGE }));
     let token = back.pending_moves().find(|token| token.first() == 4 * PAGE).unwrap();
     assert_eq!(back.commit_move(token), Ok(pages(3, 2)));

@@ -64,16 +64,16 @@ impl<V> AddressSpace<V> {
     /// let bus = Span::new(0xc000_0000, 0xffff_ffff).unwrap();
     /// let mut bus: AddressSpace<String> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
     /// let nic = bus.alloc(&Request::new(0x4000), "nic".to_string())?;
-    /// let bytes = bus.snapshot(|name, to| to.put(name.as_bytes()))?;
+    /// let bytes = bus.to_bytes(|name, to| to.put(name.as_bytes()))?;
     ///
     /// // On the other side, where the space is kept in a B+tree.
     /// let name = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
-    /// let moved = AddressSpace::<String>::restore(&bytes, Placement::Lowest, name)?;
+    /// let moved = AddressSpace::<String>::from_bytes(&bytes, Placement::Lowest, name)?;
     /// assert_eq!(moved.region_at(nic.last()).unwrap().value(), "nic");
     /// assert!(moved.free_blocks().eq(bus.free_blocks()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn snapshot(&self, mut encode: impl FnMut(&V, &mut Writer)) -> Result<Vec<u8>, OutOfMemory> {
+    pub fn to_bytes(&self, mut encode: impl FnMut(&V, &mut Writer)) -> Result<Vec<u8>, OutOfMemory> {
         let shift = self.granule().bytes().trailing_zeros();
         let less_one = |span: Span| (span.last() - span.first()) >> shift;
         let mut to = Writer::default();

@@ -18,6 +18,9 @@ fn looped<H: 'static>(handle: fn() -> H, enter: impl Fn(&H) + 'static) -> Loop {
     })
 }
 
+/// A domain of its own.
+static PRIVATE: Domain = Domain::new();
+
 /// Guards of others.
 fn others<G: Guards + Default + 'static>() -> Loop {
     let guards = G::default();
@@ -27,9 +30,10 @@ fn others<G: Guards + Default + 'static>() -> Loop {
     })
 }
 
-/// Everything with guards: ours through a thread-local, and by a handle.
-pub(super) const GUARDS: [(Who, fn() -> Loop); 7] = [
+/// Everything with guards: ours through a thread-local, in a domain of its own, and by a handle.
+pub(super) const GUARDS: [(Who, fn() -> Loop); 8] = [
     (Who::default("rcu"), || looped(|| (), |()| drop(black_box(freehold_rcu::read())))),
+    (Who::ours("rcu").variant("private"), || looped(|| &PRIVATE, |domain| drop(black_box(domain.read())))),
     (Who::ours("rcu").variant("handle"), || {
         let enter =
             |reader: &Option<Reader<'static>>| drop(reader.as_ref().map(|reader| black_box(reader.read())));

@@ -48,10 +48,10 @@ fn check_bytes(bytes: &[u8]) -> bool {
 /// Restores the bytes, and if they are those of a space ends its moves and takes it down region by region.
 fn restore(bytes: &[u8], placement: Placement) -> Result<(), RestoreError<Refused>> {
     let decode = |value: &[u8]| if value.first() == Some(&0xff) { Err(Refused) } else { Ok(value.to_vec()) };
-    let mut space: AddressSpace<Vec<u8>> = AddressSpace::restore(bytes, placement, decode)?;
+    let mut space: AddressSpace<Vec<u8>> = AddressSpace::from_bytes(bytes, placement, decode)?;
     let sound = space.validate();
     assert!(sound.is_ok(), "{sound:?}");
-    let again = space.snapshot(|value, to| to.put(value));
+    let again = space.to_bytes(|value, to| to.put(value));
     assert_eq!(again.as_deref(), Ok(bytes), "a space has one encoding");
     // Under best fit the blocks are known by size from the first request on.
     if let Ok(span) = space.alloc(&Request::new(space.granule().bytes()), Vec::new()) {

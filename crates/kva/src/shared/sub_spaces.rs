@@ -1,0 +1,78 @@
+//! Sub-spaces of a shared space. Each has one owner; it can be shared in turn.
+
+use super::{RejectedValue, SharedSpace};
+use crate::error::SharedError;
+use crate::{AddressSpace, AdoptError, AllocError, Placement, Request, ReturnError};
+use freehold_units::{Rejected, Span};
+use std::sync::Arc;
+
+impl<V: ?Sized> SharedSpace<V> {
+    /// Takes a range for `request` and stores the value with it. Returns an empty space of its addresses, as
+    /// [`AddressSpace::carve`] does.
+    ///
+    /// Cost: the lock, [`AddressSpace::carve`] with a second search, and a transaction of one change in the tree of
+    /// readers: O(log n), and O(carved regions).
+    ///
+    /// # Errors
+    /// As [`alloc`](Self::alloc).
+    pub fn carve<W>(
+        &self,
+        request: &Request,
+        value: Arc<V>,
+        placement: Placement,
+    ) -> Result<AddressSpace<W>, RejectedValue<V>> {
+        let carved = self.change::<_, AllocError>(
+            |core, tree| {
+                let Ok(span) = core.find(request, core.placement()) else { return Ok(()) };
+                tree.store(span, Arc::clone(&value)).map_err(|rejected| rejected.cause)
+            },
+            |core| core.carve(request, Arc::clone(&value), placement).map_err(|rejected| rejected.cause),
+        );
+        carved.map_err(|cause| Rejected { value, cause })
+    }
+
+    /// Ends an empty sub-space and frees the region that it was carved from, as [`AddressSpace::take_back`] does.
+    ///
+    /// Cost: the lock, [`AddressSpace::take_back`], and a transaction of one change in the tree of readers: O(log n),
+    /// and O(carved regions).
+    ///
+    /// # Errors
+    /// Returns the sub-space: as [`AddressSpace::take_back`], or the tree cannot make the change (readers, memory or the
+    /// barrier); nothing was changed.
+    #[allow(clippy::result_large_err, clippy::type_complexity, reason = "the sub-space comes back whole")]
+    pub fn take_back<W>(
+        &self,
+        sub_space: AddressSpace<W>,
+    ) -> Result<(Span, Arc<V>), Rejected<AddressSpace<W>, SharedError<ReturnError>>> {
+        let span = sub_space.span();
+        let mut sub_space = Some(sub_space);
+        let taken = self.change(
+            |_, tree| tree.remove_range(span),
+            |core| {
+                let given = sub_space.take().expect("K17: it is given once");
+                core.take_back(given).map_err(|Rejected { value, cause }| {
+                    sub_space = Some(value);
+                    cause
+                })
+            },
+        );
+        taken.map_err(|cause| Rejected { value: sub_space.expect("K17: what is refused comes back"), cause })
+    }
+
+    /// Makes `child` the sub-space of the region that starts at `first`, as [`AddressSpace::adopt`] does.
+    ///
+    /// Cost: the lock, and [`AddressSpace::adopt`].
+    ///
+    /// # Errors
+    /// As [`AddressSpace::adopt`].
+    pub fn adopt<W>(&self, first: u64, child: &mut AddressSpace<W>) -> Result<Span, AdoptError> {
+        self.lock().adopt(first, child)
+    }
+
+    /// Makes the carved region that starts at `first` an ordinary one, as [`AddressSpace::disown`] does.
+    ///
+    /// Cost: the lock, and [`AddressSpace::disown`].
+    pub fn disown(&self, first: u64) -> bool {
+        self.lock().disown(first)
+    }
+}
