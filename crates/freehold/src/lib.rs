@@ -8,7 +8,8 @@
 //!
 //! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `std` there are, for many
 //! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, `percpu::PerCpuHeap` with counters, and `vmalloc`, memory
-//! over reserved addresses; `observe` shows the statistics of all of them on a page of metrics. With the feature `serde`, spans, alignments and maps can be serialized.
+//! over reserved addresses; `observe` shows the statistics of all of them on a page of metrics. With the feature `serde`, spans,
+//! alignments and maps can be serialized.
 //!
 //! ```
 //! use freehold::prelude::*;

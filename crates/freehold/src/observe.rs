@@ -153,6 +153,13 @@ figures! {
         "reclaimed": |stats| stats.backlog.reclaimed as f64,
         "refused": |stats| stats.backlog.refused as f64,
     }
+    BacklogStats {
+        "held": |stats| stats.held as f64,
+        "limit": |stats| stats.limit as f64,
+        "retired": |stats| stats.retired as f64,
+        "reclaimed": |stats| stats.reclaimed as f64,
+        "refused": |stats| stats.refused as f64,
+    }
     HeapStats {
         "objects": |stats| stats.placed.saturating_sub(stats.kept) as f64,
         "kept_objects": |stats| stats.kept as f64,
