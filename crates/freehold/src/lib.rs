@@ -7,8 +7,9 @@
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
 //!
 //! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `std` there are, for many
-//! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, `percpu::PerCpuHeap` with counters, and `vmalloc`, memory
-//! over reserved addresses; `observe` shows the statistics of all of them on a page of metrics. With the feature `serde`, spans,
+//! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, `percpu::PerCpuHeap` with counters; `rcu`, which keeps what
+//! readers may still see; `vmalloc`, memory over reserved addresses; and `observe`, which shows the statistics of all of them on a page
+//! of metrics. With the feature `metrics` there is `metrics`, a recorder for the facade of that name. With the feature `serde`, spans,
 //! alignments and maps can be serialized.
 //!
 //! ```
@@ -32,6 +33,8 @@ pub mod observe;
 
 pub use freehold_kva as kva;
 pub use freehold_maple as maple;
+#[cfg(feature = "metrics")]
+pub use freehold_metrics as metrics;
 pub use freehold_percpu as percpu;
 #[cfg(feature = "std")]
 pub use freehold_rcu as rcu;
@@ -59,6 +62,13 @@ pub mod prelude {
     pub use crate::percpu::ChunkSet;
     pub use crate::units::{Align, Bytes, Span};
     pub use crate::{kva, maple, percpu};
+    #[cfg(feature = "std")]
+    pub use crate::{
+        kva::{PooledSpace, SharedSpace},
+        maple::MapleTree,
+        percpu::{Counter, Gauge, Histogram},
+        vmalloc::VirtualMemory,
+    };
 }
 
 /// The README's example must compile and run.

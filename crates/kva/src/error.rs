@@ -6,7 +6,7 @@ mod parts;
 mod shared;
 mod sub_space;
 
-use freehold_units::{Align, Bytes, Span, error_messages};
+use freehold_units::{Align, Bytes, Span, debug_hex, error_messages};
 
 pub use moves::MoveError;
 pub use parts::{FreeRangeError, MergeError, SplitError};
@@ -58,6 +58,13 @@ pub enum LayoutError {
         /// The most that a space with its granule may have, in bytes.
         most_bytes: u128,
     },
+    /// Fewer addresses than a pooled space needs.
+    TooSmall {
+        /// The span.
+        span: Span,
+        /// The bytes of a cell of 16 granules, of which a pooled space needs one.
+        least_bytes: u128,
+    },
     /// No memory for the index.
     OutOfMemory,
 }
@@ -70,10 +77,11 @@ error_messages! { LayoutError + OutOfMemory {
     Self::Outside { span, space } => "{span} is not all in the space, {space}";
     Self::SubSpace { space } => "a sub-space stays {space}";
     Self::TooLarge { span, most_bytes } => "{span} has more than {}", Bytes(*most_bytes);
+    Self::TooSmall { span, least_bytes } => "{span} has no cell of {}", Bytes(*least_bytes);
 } }
 
 /// The error of an allocation. The space is unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocError {
     /// A size of 0, or a congruent request without areas.
@@ -151,6 +159,8 @@ pub enum AllocError {
         size_bytes: u64,
         /// Bytes of the space within the window.
         room_bytes: u64,
+        /// The part of the window between the ends of the space.
+        window: Span,
     },
     /// No multiple of the alignment in the window and the space has enough addresses after it, free or not. The usual
     /// cause is an alignment larger than the space.
@@ -177,6 +187,25 @@ pub enum AllocError {
     OutOfMemory,
 }
 
+debug_hex! { AllocError {
+    ZeroSize;
+    NotGranular { size_bytes, granule };
+    NotPowerOfTwo { align_bytes };
+    SizeOverflow;
+    GuardTooLarge { guard_bytes };
+    WindowEmpty { first: hex, last: hex };
+    WindowOutside { window, space };
+    PlaceOutside { place, space };
+    PlaceNotGranular { place, granule };
+    AreaNotGranular { area, granule };
+    Occupied { region };
+    AreasOverlap { area, other };
+    TooLarge { size_bytes, room_bytes, window };
+    NoMultiple { size_bytes, align, window };
+    NoSpace { size_bytes, align, window, largest_free_bytes };
+    OutOfMemory;
+} }
+
 error_messages! { AllocError + OutOfMemory {
     Self::ZeroSize => "size is 0";
     Self::NotGranular { size_bytes, granule } => "{size_bytes} bytes is not a multiple of the granule, {granule}";
@@ -190,8 +219,8 @@ error_messages! { AllocError + OutOfMemory {
     Self::AreaNotGranular { area, granule } => "area {area} is not made of granules of {granule}";
     Self::Occupied { region } => "{region} is in the way";
     Self::AreasOverlap { area, other } => "areas {area} and {other} overlap";
-    Self::TooLarge { size_bytes, room_bytes } =>
-        "{} is more than the {} there are",
+    Self::TooLarge { size_bytes, room_bytes, window } =>
+        "{} is more than the {} there are in {window}",
         Bytes::from(*size_bytes).beside(*room_bytes), Bytes::from(*room_bytes).beside(*size_bytes);
     Self::NoMultiple { size_bytes, align, window } =>
         "no multiple of {align} in {window} has {} behind it", Bytes::from(*size_bytes);
@@ -201,7 +230,7 @@ error_messages! { AllocError + OutOfMemory {
 } }
 
 /// The error of a free. The space is unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FreeError {
     /// The address is already free: it was freed twice, or never handed out.
@@ -243,6 +272,16 @@ pub enum FreeError {
     /// No memory for the index.
     OutOfMemory,
 }
+
+debug_hex! { FreeError {
+    AlreadyFree { address: hex, block };
+    Interior { address: hex, region };
+    Carved { region };
+    Moving { region };
+    OtherSpan { span, region };
+    Unknown { address: hex };
+    OutOfMemory;
+} }
 
 error_messages! { FreeError + OutOfMemory {
     Self::AlreadyFree { address, block } =>

@@ -78,5 +78,6 @@ pub use request::{CheckedRequest, Request};
 #[cfg(feature = "std")]
 pub use shared::SharedSpace;
 pub use space::{
-    AddressSpace, FreeSizes, IntoRegions, Pending, PendingMove, Region, Regions, Stats, snapshot,
+    AddressSpace, FreeSizes, FreedRegions, IntoRegions, Pending, PendingMove, Region, Regions, Stats,
+    snapshot,
 };

@@ -161,7 +161,7 @@ unsafe impl<T: ?Sized> StoredValue for Arc<T> {
             unsafe { &*pointer(word) }
         } else {
             // SAFETY: as above. The outer `Arc` is not changed, so it holds a count of the value within `'a`.
-            unsafe { &**word.cast::<Self>() }
+            unsafe { &*word.cast::<Self>() }
         }
     }
 

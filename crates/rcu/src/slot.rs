@@ -210,6 +210,7 @@ impl Slot {
     }
 
     /// Whether `owner` is the owner. For a thread that asks for itself.
+    #[cfg(not(all(test, loom)))]
     #[inline]
     pub(crate) fn is_owned_by(&self, owner: u64) -> bool {
         // Relaxed: only the thread itself stores its own number.

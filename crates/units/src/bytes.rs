@@ -9,6 +9,7 @@ use core::str::FromStr;
 /// use freehold_units::Bytes;
 /// assert_eq!("64K".parse(), Ok(Bytes(65536)));
 /// assert_eq!("0x1000".parse(), Ok(Bytes(4096)));
+/// assert_eq!(u64::try_from("64K".parse::<Bytes>().unwrap()), Ok(65536));
 /// assert_eq!(Bytes(3 << 20).to_string(), "3 MiB");
 /// assert_eq!(Bytes(1536).to_string(), "1.5 KiB");
 /// ```
@@ -22,6 +23,36 @@ const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 impl From<u64> for Bytes {
     fn from(bytes: u64) -> Self {
         Self(u128::from(bytes))
+    }
+}
+
+impl From<Bytes> for u128 {
+    fn from(bytes: Bytes) -> Self {
+        bytes.0
+    }
+}
+
+/// The error for a number of bytes that a `u64` cannot have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyBytes {
+    /// The number of bytes, 2^64 or more.
+    pub bytes: Bytes,
+}
+
+impl fmt::Display for TooManyBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is more than 2^64 - 1 bytes", self.bytes)
+    }
+}
+
+impl core::error::Error for TooManyBytes {}
+
+impl TryFrom<Bytes> for u64 {
+    type Error = TooManyBytes;
+
+    /// Fails for 2^64 bytes, which can be read (`16E`), and more.
+    fn try_from(bytes: Bytes) -> Result<Self, TooManyBytes> {
+        Self::try_from(bytes.0).map_err(|_| TooManyBytes { bytes })
     }
 }
 
@@ -155,6 +186,18 @@ mod tests {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
         }
         assert_eq!("0xffffffffffffffff".parse(), Ok(Bytes(u128::from(u64::MAX))));
+    }
+
+    #[test]
+    fn a_number_of_bytes_is_a_u64_unless_it_is_too_large() {
+        for bytes in [0, 4096, u64::MAX] {
+            assert_eq!(u64::try_from(Bytes::from(bytes)), Ok(bytes));
+            assert_eq!(u128::from(Bytes::from(bytes)), bytes.into());
+        }
+        let all = Bytes(1 << 64);
+        assert_eq!("16E".parse(), Ok(all));
+        assert_eq!(u64::try_from(all), Err(TooManyBytes { bytes: all }));
+        assert_eq!(TooManyBytes { bytes: all }.to_string(), "16 EiB is more than 2^64 - 1 bytes");
     }
 
     #[test]

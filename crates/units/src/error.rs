@@ -1,8 +1,9 @@
 //! The parts that the errors of all engines share.
 //!
 //! An engine has its own error enum for each question. Here are [`OutOfMemory`]; [`Rejected`], an error that returns
-//! the value of the request; [`Broken`], an invariant that `validate()` found broken; and
-//! [`error_messages!`](crate::error_messages), which writes `Display` and `Error` of an enum from a table of messages.
+//! the value of the request; [`Broken`], an invariant that `validate()` found broken;
+//! [`error_messages!`](crate::error_messages), which writes `Display` and `Error` of an enum from a table of messages; and
+//! [`debug_hex!`](crate::debug_hex), which writes its `Debug` with hexadecimal addresses.
 
 use core::fmt;
 
@@ -53,7 +54,7 @@ impl<T, E: core::error::Error> core::error::Error for Rejected<T, E> {
 }
 
 /// An invariant of `INVARIANTS.md` that `validate()` found broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Broken {
     /// The invariant's number, such as `K3`.
@@ -92,6 +93,65 @@ impl fmt::Display for Broken {
 }
 
 impl core::error::Error for Broken {}
+
+impl fmt::Debug for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Broken");
+        shown.field("invariant", &self.invariant).field("rule", &self.rule).field("chunk", &self.chunk);
+        shown.field("at", &Hex(self.at)).finish()
+    }
+}
+
+/// An address whose `Debug` is hexadecimal, as it is in messages and in the `Debug` of a [`Span`](crate::Span).
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Hex(pub u64);
+
+impl fmt::Debug for Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// Implements `Debug` of an enum as `derive` does, except that fields marked `hex` are hexadecimal.
+///
+/// ```
+/// enum FreeError { Unknown { address: u64, size_bytes: u64 }, Other(u8), OutOfMemory }
+/// freehold_units::debug_hex! { FreeError {
+///     Unknown { address: hex, size_bytes };
+///     Other(error);
+///     OutOfMemory;
+/// } }
+/// let unknown = FreeError::Unknown { address: 16, size_bytes: 16 };
+/// assert_eq!(format!("{unknown:?}"), "Unknown { address: 0x10, size_bytes: 16 }");
+/// let others = (FreeError::Other(1), FreeError::OutOfMemory);
+/// assert_eq!(format!("{others:?}"), "(Other(1), OutOfMemory)");
+/// ```
+#[macro_export]
+macro_rules! debug_hex {
+    ($error:ident $(<$value:ident>)? {
+        $($variant:ident $({ $($field:ident $(: $hex:ident)?),* })? $(($inner:ident))?;)*
+    }) => {
+        impl $(<$value: core::fmt::Debug>)? core::fmt::Debug for $error $(<$value>)? {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $(Self::$variant $({ $($field),* })? $(($inner))? => {
+                        $crate::debug_hex!(@one f $variant $({ $($field $($hex)?),* })? $(($inner))?)
+                    })*
+                }
+            }
+        }
+    };
+    (@one $f:ident $variant:ident) => { $f.write_str(stringify!($variant)) };
+    (@one $f:ident $variant:ident ($inner:ident)) => { $f.debug_tuple(stringify!($variant)).field($inner).finish() };
+    (@one $f:ident $variant:ident { $($field:ident $($hex:ident)?),* }) => {
+        $f.debug_struct(stringify!($variant))
+            $(.field(stringify!($field), $crate::debug_hex!(@field $field $($hex)?)))*
+            .finish()
+    };
+    (@field $field:ident) => { $field };
+    (@field $field:ident hex) => { &$crate::Hex(*$field) };
+}
 
 /// Implements `Display` and `Error` of an enum from a table of messages. With `+ OutOfMemory`, the enum has a variant
 /// of that name, and `From<OutOfMemory>` is implemented too. A variant that holds another error shows that error's

@@ -27,10 +27,10 @@ mod span;
 mod type_rules;
 
 pub use align::{Align, NotPowerOfTwo, ParseAlignError};
-pub use bytes::{Bytes, ParseBytesError};
-pub use error::{Broken, OutOfMemory, Rejected, check};
+pub use bytes::{Bytes, ParseBytesError, TooManyBytes};
+pub use error::{Broken, Hex, OutOfMemory, Rejected, check};
 pub use probe::{Probe, Tally, Work};
-pub use span::{EmptyRange, ParseSpanError, Span};
+pub use span::{EmptyRange, EndsAtTheTop, ParseSpanError, Span};
 
 /// The README's example must compile and run.
 #[cfg(doctest)]

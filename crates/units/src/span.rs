@@ -9,9 +9,9 @@ mod convert;
 mod text;
 
 use crate::Align;
-use core::ops::{Bound, RangeBounds};
+use core::ops::{Bound, RangeBounds, RangeInclusive};
 
-pub use convert::EmptyRange;
+pub use convert::{EmptyRange, EndsAtTheTop};
 pub use text::ParseSpanError;
 
 /// The addresses `first..=last`. Invariant: `first <= last`.
@@ -25,7 +25,7 @@ pub use text::ParseSpanError;
 /// assert_eq!((span.first(), span.last(), span.size_bytes()), (0x1000, 0x2fff, 0x2000));
 /// assert_eq!(span.to_string(), "0x1000..=0x2fff");
 /// assert_eq!("0x1000..=0x2fff".parse(), Ok(span));
-/// assert_eq!("4K+8K".parse(), Ok(span));
+/// assert_eq!(["0x1000..0x3000".parse(), "4K+8K".parse()], [Ok(span), Ok(span)]);
 ///
 /// const BUS: Span = Span::new(0xc000_0000, 0xffff_ffff).unwrap();
 /// assert_eq!(Span::from_bounds(&(0xc000_0000..1 << 32)), Some(BUS));
@@ -34,8 +34,9 @@ pub use text::ParseSpanError;
 /// # Ok::<(), freehold_units::EmptyRange>(())
 /// ```
 ///
-/// A span is a [`RangeBounds`], as std's ranges are, and converts from [`Range`](core::ops::Range) and from and into
-/// [`RangeInclusive`](core::ops::RangeInclusive). With the feature `serde`, a span is serialized as the text of
+/// A span is a [`RangeBounds`], as std's ranges are, and converts from each of them: by `From` from those that are never
+/// empty, by `TryFrom` from the others. It converts into [`RangeInclusive`](core::ops::RangeInclusive), and into
+/// [`Range`](core::ops::Range) unless it has the last address. With the feature `serde`, a span is serialized as the text of
 /// [`Display`](core::fmt::Display) in formats for people, and as the pair of its ends in others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
@@ -105,6 +106,18 @@ impl Span {
     #[must_use]
     pub const fn size_saturating(self) -> u64 {
         (self.last - self.first).saturating_add(1)
+    }
+
+    /// The number of addresses; `None` for the one span of 2^64, which a `u64` cannot count.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "a span is never empty")]
+    pub const fn len(self) -> Option<u64> {
+        (self.last - self.first).checked_add(1)
+    }
+
+    /// The addresses in ascending order, from both ends.
+    pub fn iter(self) -> RangeInclusive<u64> {
+        self.into()
     }
 
     /// The span `by` addresses higher; `None` if it would pass `u64::MAX`.
@@ -215,6 +228,8 @@ mod tests {
             prop_assert_eq!(Span::new(a, b).is_some(), a <= b);
             let (Some(x), Some(y)) = (Span::new(a, b), Span::new(c, d)) else { return Ok(()) };
             prop_assert_eq!(x.size_bytes(), u128::from(b) - u128::from(a) + 1);
+            prop_assert_eq!(x.len().map(u128::from), Some(x.size_bytes()).filter(|&size| size < 1 << 64));
+            prop_assert!(x.iter().take(3).eq((a..=b).take(3)) && x.iter().next_back() == Some(b));
             prop_assert_eq!(u128::from(x.size_saturating()), x.size_bytes().min(u128::from(u64::MAX)));
             let shared = u128::from(a.max(c))..u128::from(b.min(d)) + 1;
             prop_assert_eq!(x.overlaps(y), !shared.is_empty());

@@ -55,7 +55,7 @@ impl<'a> Block<'a> {
         let span = self.shared().zones().locate(self.address()).expect("V1: what is held is found");
         let room_bytes = span.size_saturating();
         if len as u64 > room_bytes {
-            return Err(kva::AllocError::TooLarge { size_bytes: len as u64, room_bytes }.into());
+            return Err(kva::AllocError::TooLarge { size_bytes: len as u64, room_bytes, window: span }.into());
         }
         let before = self.len();
         if len > before {

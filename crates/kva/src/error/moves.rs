@@ -1,10 +1,10 @@
 //! Errors of moving regions.
 
 use super::{AllocError, FreeError};
-use freehold_units::{Align, Span, error_messages};
+use freehold_units::{Align, Span, debug_hex, error_messages};
 
 /// The error of a move. The space is unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MoveError {
     /// No region starts at the address, or it is carved or moving.
@@ -18,6 +18,8 @@ pub enum MoveError {
     },
     /// The new place is not at a multiple of the alignment that the region was allocated with.
     Misaligned {
+        /// The region, without its guard.
+        region: Span,
         /// The new place, guard included.
         place: Span,
         /// The region's alignment.
@@ -25,6 +27,8 @@ pub enum MoveError {
     },
     /// The new place extends past the address `u64::MAX`.
     PastTheEnd {
+        /// The region, without its guard.
+        region: Span,
         /// The start of the place.
         first: u64,
     },
@@ -61,12 +65,27 @@ pub enum MoveError {
     OutOfMemory,
 }
 
+debug_hex! { MoveError {
+    Address(error);
+    Place(error);
+    SamePlace { region };
+    Misaligned { region, place, align };
+    PastTheEnd { region, first: hex };
+    OtherSize { region, place };
+    Twice { region };
+    PlacesOverlap { place, other };
+    Ended { first: hex };
+    Foreign { first: hex };
+    OutOfMemory;
+} }
+
 error_messages! { MoveError + OutOfMemory {
     Self::Address(error) => "{error}";
     Self::Place(error) => "{error}";
     Self::SamePlace { region } => "{region} is there already";
-    Self::Misaligned { place, align } => "{place} does not start at a multiple of {align}";
-    Self::PastTheEnd { first } => "from {first:#x} on the region would pass the last address";
+    Self::Misaligned { region, place, align } =>
+        "{place} does not start at a multiple of {align}, as {region} must";
+    Self::PastTheEnd { region, first } => "from {first:#x} on, {region} would pass the last address";
     Self::OtherSize { region, place } => "{place} is not as long as {region}";
     Self::Twice { region } => "{region} cannot move to two places at once";
     Self::PlacesOverlap { place, other } => "the new places {place} and {other} overlap";

@@ -1,10 +1,10 @@
 //! Errors of cutting regions, merging them, and freeing parts of them.
 
 use super::FreeError;
-use freehold_units::{Align, Span, error_messages};
+use freehold_units::{Align, Span, debug_hex, error_messages};
 
 /// The error of cutting a region in two. The space is unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SplitError {
     /// No region contains the address, or the one that does is carved or moving.
@@ -31,6 +31,14 @@ pub enum SplitError {
     /// No memory for the index.
     OutOfMemory,
 }
+
+debug_hex! { SplitError {
+    Address(error);
+    NotGranular { address: hex, granule };
+    AtStart { region };
+    InGuard { address: hex, region };
+    OutOfMemory;
+} }
 
 error_messages! { SplitError + OutOfMemory {
     Self::Address(error) => "{error}";

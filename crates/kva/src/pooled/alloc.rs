@@ -306,7 +306,7 @@ impl PooledSpace {
         let none = AllocError::NoMultiple { size_bytes: taken_bytes, align: align.max(self.cell), window };
         let room_bytes = window.size_saturating();
         if taken_bytes > room_bytes {
-            return Err(AllocError::TooLarge { size_bytes: taken_bytes, room_bytes });
+            return Err(AllocError::TooLarge { size_bytes: taken_bytes, room_bytes, window });
         }
         let window = Span::new(window.first(), reach.ok_or(none)?.last()).ok_or(none)?;
         Ok(Request::new(cells_bytes).align(align).window(window))

@@ -124,13 +124,27 @@ pub struct PooledSpace {
 }
 
 impl PooledSpace {
-    /// A space of addresses without memory.
+    /// A space of addresses without memory. The granule may be any, from 1 on: then the addresses are ids, for example.
+    ///
+    /// The space hands out cells of 16 granules. Where `span` does not start or end on a multiple of a cell, up to 15
+    /// granules at that end stay unused: [`PooledSpace::span`] returns the addresses that are handed out.
     ///
     /// Cost: constant, except for one shard for each CPU and the top level of the page map, which grows with the span.
     ///
     /// # Errors
-    /// [`LayoutError::NotGranular`] unless `span` starts and ends on multiples of 16 granules;
-    /// [`LayoutError::TooLarge`] for more than 2^36 granules, 2^48 bytes of pages; [`LayoutError::OutOfMemory`].
+    /// [`LayoutError::NotGranular`] unless `span` consists of whole granules; [`LayoutError::TooSmall`] unless it has a
+    /// cell; [`LayoutError::TooLarge`] for more than 2^36 granules, 2^48 bytes of pages;
+    /// [`LayoutError::OutOfMemory`].
+    ///
+    /// ```
+    /// use freehold_kva::PooledSpace;
+    /// use freehold_units::{Align, Span};
+    /// let ids = PooledSpace::new(Span::try_from(1..1 << 32)?, Align::ONE)?;
+    /// assert_eq!(ids.span(), Span::try_from(16..1 << 32)?);
+    /// let id = ids.alloc(1)?.first();
+    /// assert!((16..1 << 32).contains(&id));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(span: Span, granule: Align) -> Result<Self, LayoutError> {
         Self::with(span, granule, false)
     }
@@ -148,11 +162,13 @@ impl PooledSpace {
     }
 
     fn with(span: Span, granule: Align, tracks_residency: bool) -> Result<Self, LayoutError> {
+        let most_bytes = u128::from(map::MAX_TOPS * map::CELLS * CELL_GRANULES) * u128::from(granule.bytes());
         let cell = granule.bytes().checked_mul(CELL_GRANULES).and_then(Align::new);
-        let cell = cell.ok_or(LayoutError::NotGranular { span, granule })?;
+        let cell =
+            cell.ok_or(LayoutError::TooSmall { span, least_bytes: u128::from(granule.bytes()) << 4 })?;
         let cell_shift = cell.bytes().trailing_zeros();
+        let span = whole_cells(span, granule, cell)?;
         let core = core::Core::new(span, cell)?;
-        let most_bytes = u128::from(map::MAX_TOPS * map::CELLS) << cell_shift;
         if span.size_bytes() > most_bytes {
             return Err(LayoutError::TooLarge { span, most_bytes });
         }
@@ -172,7 +188,7 @@ impl PooledSpace {
         })
     }
 
-    /// The addresses that the space hands out. Cost: constant.
+    /// The addresses that the space hands out: the whole cells of the span that it was made for. Cost: constant.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
@@ -183,6 +199,18 @@ impl PooledSpace {
     pub fn granule(&self) -> Align {
         self.granule
     }
+}
+
+/// The cells that lie entirely in a span.
+fn whole_cells(span: Span, granule: Align, cell: Align) -> Result<Span, LayoutError> {
+    // An end of 2^64 wraps to 0, which every granule divides.
+    let end = span.last().wrapping_add(1);
+    if !granule.divides(span.first()) || !granule.divides(end) {
+        return Err(LayoutError::NotGranular { span, granule });
+    }
+    let last = cell.down(end).checked_sub(1).or((end == 0).then_some(u64::MAX));
+    let cells = cell.up(span.first()).zip(last).and_then(|(first, last)| Span::new(first, last));
+    cells.ok_or(LayoutError::TooSmall { span, least_bytes: cell.bytes().into() })
 }
 
 impl fmt::Debug for PooledSpace {

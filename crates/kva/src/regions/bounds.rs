@@ -11,8 +11,8 @@
 //! requests that costs more than it saves: the usable gaps that are left are mostly as large (`freehold replay` of
 //! `pthread.kva`).
 
-use super::RegionTree;
-use crate::bplus::{LeafNode, Step};
+use super::{EntryHandle, RegionTree};
+use crate::bplus::{LeafNode, Step, room};
 use freehold_units::pool::NodeId;
 use freehold_units::{Probe, Work};
 
@@ -29,6 +29,22 @@ impl<V> RegionTree<V> {
         let row = self.tree.inners[parent.inner()].row(0);
         if row.bound(parent.slot()) == gap {
             row.set(parent.slot(), self.tree.leaves[leaf].largest_room(0));
+        }
+    }
+
+    /// Raises the bounds above the leaf of an entry for a gap in it that starts at `start` and is now `gap` long.
+    pub(super) fn raise_at(&mut self, at: EntryHandle, start: u64, gap: u64) {
+        if self.tree.height == 0 {
+            return;
+        }
+        // Usually the leaf's own bounds are as high already, and those above are never lower.
+        let parent = &self.tree.inners[at.parent.inner()];
+        let is_low = |(class, &mask): (usize, &u64)| {
+            parent.row(class).bound(at.parent.slot()) < room(start, gap, mask)
+        };
+        if self.tree.classes.masks().iter().enumerate().any(is_low) {
+            let first = self.tree.leaves[at.leaf].start(at.slot);
+            self.tree.raise(&self.tree.path_to(first), start, gap, &mut ());
         }
     }
 

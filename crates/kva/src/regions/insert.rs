@@ -62,7 +62,7 @@ impl<V> RegionTree<V> {
     }
 
     /// Adds an entry that does not fit its leaf: to the next leaf, or to one of the two halves of a split.
-    fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
+    pub(super) fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
         // A region at the end of a gap goes to the leaf after the gap, so leaves fill from the top down, too.
         let (start, mut behind) = (entry.start, *path);
         if self.make_far(path.leaf) {

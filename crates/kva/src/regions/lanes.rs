@@ -9,7 +9,7 @@ use super::leaf::{BASE_ALIGN, Leaf, REACH, WIDTH};
 use crate::bplus::{LeafNode, room};
 
 /// Bits of the slot number in a key, below the address.
-const SLOT_BITS: u32 = WIDTH.trailing_zeros();
+pub(super) const SLOT_BITS: u32 = WIDTH.trailing_zeros();
 
 /// The key of a slot where nothing fits.
 const NONE: i32 = i32::MAX;
@@ -71,12 +71,16 @@ impl<V> Leaf<V> {
                 |&slot: &usize| self.is_region(slot) && (from..=until).contains(&self.start(slot));
             return (0..self.len()).filter(starts_there).count();
         }
-        if until < self.base {
-            return 0;
-        }
-        let (from, until) = (self.clamped(from), self.clamped(until));
-        // Markers and vacant slots have starts above all lanes.
+        let Some((from, until)) = self.lanes_within(from, until) else { return 0 };
         self.start.iter().map(|&start| usize::from(from <= start && start <= until)).sum()
+    }
+
+    /// The lanes of the granules `from..=until`; `None` in a far leaf, and for granules below the leaf. The starts of
+    /// markers and vacant slots lie above all lanes.
+    #[inline]
+    pub(super) fn lanes_within(&self, from: u64, until: u64) -> Option<(i32, i32)> {
+        let is_here = !self.is_far() && until >= self.base;
+        is_here.then(|| (self.clamped(from), self.clamped(until)))
     }
 
     /// The entry with the highest gap that starts at or below `granule`, which may be empty.

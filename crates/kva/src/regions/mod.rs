@@ -28,6 +28,7 @@ mod lanes;
 mod layout;
 mod leaf;
 mod remove;
+mod remove_run;
 mod search;
 mod split;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub(crate) use granule_request::GranuleRequest;
 pub(crate) use iter::{Entries, Piece};
 pub(crate) use leaf::RegionAttrs;
 pub(crate) use remove::Removed;
+pub(crate) use remove_run::RemovedRun;
 pub(crate) use search::{Order, Searched, search};
 
 /// An entry in its leaf. Valid until the tree changes.
@@ -160,9 +162,8 @@ impl<V> RegionTree<V> {
         self.tree.leaves[at.leaf].value(at.slot).expect("K16: a region that does not move has a value")
     }
 
-    /// The addresses of a region and its guard.
-    pub(crate) fn taken_of(&self, at: EntryHandle) -> Span {
-        self.entry(&self.tree.leaves[at.leaf], at.slot).taken
+    pub(crate) fn entry_of(&self, at: EntryHandle) -> RegionEntry<'_, V> {
+        self.entry(&self.tree.leaves[at.leaf], at.slot)
     }
 
     /// The lowest region or hold that does not end, guard included, below `address`.
@@ -190,7 +191,7 @@ impl<V> RegionTree<V> {
         (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule))
     }
 
-    #[inline]
+    #[inline(always)]
     fn entry<'a>(&self, leaf: &'a Leaf<V>, slot: usize) -> RegionEntry<'a, V> {
         let terms = leaf.terms(slot);
         let (start, end) = (leaf.start(slot), leaf.end_wrapping(slot));

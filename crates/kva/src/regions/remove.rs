@@ -108,8 +108,28 @@ impl<V> RegionTree<V> {
         is_merged: bool,
         probe: &mut impl Probe,
     ) -> Gone<V> {
-        let (before_path, before) = match before_here {
-            Some(before) => (*path, before),
+        let leaf = &mut self.tree.leaves[path.leaf];
+        let (end, next) = (leaf.end(slot), leaf.next(slot));
+        let (terms, value) = leaf.remove(slot);
+        // The last slot's entry has taken the region's slot.
+        let before = if before_here == Some(leaf.len()) { Some(slot) } else { before_here };
+        let gap_start = self.extend_before(path, before, next, is_merged.then_some((end, terms)), probe);
+        Gone { end, gap_start, next, terms, value }
+    }
+
+    /// After entries were removed from the leaf at the end of `path`: gives the addresses up to `next` to the entry
+    /// before them, which is `before` in that leaf, or the last of the leaf before. They become its gap, except those of
+    /// a region that is merged into it, given by its end and attributes. Returns the start of the gap.
+    pub(super) fn extend_before(
+        &mut self,
+        path: &LeafPath,
+        before: Option<usize>,
+        next: u128,
+        merged: Option<(u128, RegionAttrs)>,
+        probe: &mut impl Probe,
+    ) -> u128 {
+        let (before_path, slot) = match before {
+            Some(slot) => (*path, slot),
             None => {
                 let mut left = *path;
                 let there_is = self.tree.previous(&mut left);
@@ -117,28 +137,21 @@ impl<V> RegionTree<V> {
                 (left, self.tree.leaves[left.leaf].last())
             }
         };
-        let leaf = &self.tree.leaves[path.leaf];
-        let (end, next) = (leaf.end(slot), leaf.next(slot));
-        let old_end = self.tree.leaves[before_path.leaf].end(before);
-        let gap_start = if is_merged { end } else { old_end };
-        let leaf = &mut self.tree.leaves[path.leaf];
-        let (terms, value) = leaf.remove(slot);
-        // The last slot's entry has taken the region's slot.
-        let before = if before_here == Some(leaf.len()) { slot } else { before };
-        let len = leaf.len();
         let left = &mut self.tree.leaves[before_path.leaf];
-        left.set_gap(before, gap_start, next);
-        if is_merged {
-            left.set_terms(before, left.terms(before).with_guard_of(terms));
+        let gap_start = merged.map_or(left.end(slot), |(end, _)| end);
+        left.set_gap(slot, gap_start, next);
+        if let Some((_, terms)) = merged {
+            left.set_terms(slot, left.terms(slot).with_guard_of(terms));
         }
-        let free = left.gap(before);
-        self.tree.raise(&before_path, gap_start as u64, free, probe);
-        if before_here.is_none() {
+        let gap = left.gap(slot);
+        self.tree.raise(&before_path, gap_start as u64, gap, probe);
+        let len = self.tree.leaves[path.leaf].len();
+        if before.is_none() {
             self.drop_first(path, len);
         } else if len < FEW {
             self.join_leaf(path);
         }
-        Gone { end, gap_start, next, terms, value }
+        gap_start
     }
 
     /// Updates the tree after the first entry of a leaf was removed.

@@ -2,8 +2,7 @@
 
 use super::SharedSpace;
 use crate::error::SharedError;
-use crate::{FreeRangeError, MergeError, ResizeError, SplitError};
-use alloc::vec::Vec;
+use crate::{FreeRangeError, FreedRegions, MergeError, ResizeError, SplitError};
 use core::ops::RangeBounds;
 use freehold_units::Span;
 use std::sync::Arc;
@@ -88,12 +87,11 @@ impl<V: ?Sized> SharedSpace<V> {
     /// # Errors
     /// As [`AddressSpace::free_range`](crate::AddressSpace::free_range), or the tree cannot make the change (readers,
     /// memory or the barrier); nothing was changed.
-    #[allow(clippy::type_complexity, reason = "a list of places and values")]
     pub fn free_range(
         &self,
         range: impl RangeBounds<u64>,
-    ) -> Result<Vec<(Span, Arc<V>)>, SharedError<FreeRangeError>> {
-        let Some(span) = Span::from_bounds(&range) else { return Ok(Vec::new()) };
-        self.change(|_, tree| tree.remove_range(span), |core| core.free_range(span))
+    ) -> Result<FreedRegions<Arc<V>>, SharedError<FreeRangeError>> {
+        let bounds = (range.start_bound().cloned(), range.end_bound().cloned());
+        self.change(|_, tree| tree.remove_range(bounds), |core| core.free_range(bounds))
     }
 }

@@ -142,7 +142,7 @@ impl<V> AddressSpace<V> {
         if extent.size_bytes() > reach.size_bytes() || u128::from(size_bytes) > self.total_bytes {
             let room = reach.size_bytes().min(self.total_bytes);
             let room_bytes = u64::try_from(room).unwrap_or(u64::MAX);
-            return AllocError::TooLarge { size_bytes: extent.size_saturating(), room_bytes };
+            return AllocError::TooLarge { size_bytes: extent.size_saturating(), room_bytes, window: reach };
         }
         let lowest = align.up(reach.first().saturating_sub(extent.first()));
         let place = lowest.and_then(|base| extent.shifted(base));

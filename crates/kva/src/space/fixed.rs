@@ -116,9 +116,8 @@ impl<V> AddressSpace<V> {
             self.free_bytes -= more.size_bytes();
         } else if let Some(less) = old_taken.above(taken) {
             self.reserve_blocks(1).map_err(AllocError::from)?;
-            self.regions.set_end(place, taken.last(), guard_granules);
-            let block = self.regions.block_behind(place).expect("K4: what a region gives back is free");
-            self.join(block, less, &mut ());
+            let block = self.regions.set_end(place, taken.last(), guard_granules);
+            self.join(block.expect("K4: what a region gives back is free"), less, &mut ());
             self.free_bytes += less.size_bytes();
         }
         Ok(span)

@@ -2,7 +2,7 @@
 
 use super::AddressSpace;
 use super::region::Region;
-use crate::{FreeError, MergeError};
+use crate::MergeError;
 use freehold_units::Span;
 
 impl<V> AddressSpace<V> {
@@ -50,25 +50,23 @@ impl<V> AddressSpace<V> {
         first: u64,
         agree: impl FnOnce(&Region<'_, V>, &Region<'_, V>) -> bool,
     ) -> Result<(Span, V), MergeError> {
-        let one = self.whole_region(first)?.ok_or_else(|| self.why_not(first))?;
+        self.check_whole(first)?;
+        let (place, entry) = self.regions.region(first).ok_or_else(|| self.why_not(first))?;
+        let one = self.known().region(entry).expect("K16: a hold was refused");
         let region = one.span();
         if let Some(guard) = one.guard() {
             return Err(MergeError::Guarded { region, guard });
         }
         let alone = MergeError::NoNeighbour { region };
-        let second = region.last().checked_add(1).ok_or(alone)?;
-        let other = self.whole_region(second)?.ok_or(alone)?;
+        let second = self.regions.region_behind(place).ok_or(alone)?;
+        let entry = self.regions.entry_of(second);
+        self.check_whole(entry.taken.first())?;
+        let other = self.known().region(entry).expect("K16: a hold was refused");
         let next = other.span();
         if !agree(&one, &other) {
             return Err(MergeError::Disagree { region, next });
         }
-        let value = self.regions.merge(second).expect("K4: a region that was found is there");
+        let value = self.regions.merge(place, second).expect("K4: a region that was found is there");
         Ok((region.hull(next), value))
-    }
-
-    /// The region that starts at `first`, if there is one. Refuses one that is carved or moving, and a hold.
-    fn whole_region(&self, first: u64) -> Result<Option<Region<'_, V>>, FreeError> {
-        self.check_whole(first)?;
-        Ok(self.regions.region(first).and_then(|(_, entry)| self.known().region(entry)))
     }
 }

@@ -8,6 +8,7 @@ mod congruent;
 mod fixed;
 mod free;
 mod free_range;
+mod freed;
 mod identity;
 mod layout;
 mod merge;
@@ -35,6 +36,7 @@ use freehold_units::{Align, Probe, Span};
 use identity::Identity;
 use moves::Moves;
 
+pub use freed::FreedRegions;
 pub use moves::PendingMove;
 #[cfg(feature = "std")]
 pub(crate) use moves::beyond;

@@ -23,12 +23,13 @@ use super::identity::Identity;
 use crate::regions::{RegionAttrs, RegionEntry};
 use crate::{MoveError, OutOfMemory};
 use alloc::vec::Vec;
+use core::fmt;
 use core::iter::FusedIterator;
-use freehold_units::{Broken, Span, check};
+use freehold_units::{Broken, Hex, Span, check};
 
 /// The token of a pending move. It identifies its space and the move, so using it twice or on another space is an
 /// error. [`AddressSpace::pending_moves`] returns a lost token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "the move stays pending until it is committed or cancelled"]
 pub struct PendingMove {
     space: Identity,
@@ -49,6 +50,13 @@ impl PendingMove {
     #[must_use]
     pub fn to(self) -> u64 {
         self.to
+    }
+}
+
+impl fmt::Debug for PendingMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("PendingMove");
+        shown.field("from", &Hex(self.from)).field("to", &Hex(self.to)).finish_non_exhaustive()
     }
 }
 
@@ -206,10 +214,11 @@ impl Mover {
 
     /// The addresses of the region and its guard if it started at `first`, which must be a multiple of its alignment.
     pub(super) fn place(&self, first: u64) -> Result<Span, MoveError> {
-        let last = first.checked_add(self.taken.last() - self.taken.first());
-        let place = last.and_then(|last| Span::new(first, last)).ok_or(MoveError::PastTheEnd { first })?;
+        let (region, last) = (self.span, first.checked_add(self.taken.last() - self.taken.first()));
+        let place =
+            last.and_then(|last| Span::new(first, last)).ok_or(MoveError::PastTheEnd { region, first })?;
         let align = self.terms.align();
-        if align.divides(first) { Ok(place) } else { Err(MoveError::Misaligned { place, align }) }
+        if align.divides(first) { Ok(place) } else { Err(MoveError::Misaligned { region, place, align }) }
     }
 }
 

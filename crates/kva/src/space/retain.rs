@@ -17,7 +17,7 @@ impl<V> AddressSpace<V> {
     pub fn clear(&mut self) -> Result<(), FreeRangeError> {
         self.check_whole_in(Span::ALL)?;
         self.sizes = None;
-        Freeing::of_whole_regions(self, Span::ALL).for_each(drop);
+        Freeing::new(self, Span::ALL).run(&mut |_, value| drop(value));
         Ok(())
     }
 

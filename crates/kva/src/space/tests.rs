@@ -285,7 +285,11 @@ fn a_move_keeps_size_guard_and_alignment() {
     assert_eq!(moved(&mut space, 16 * PAGE, 40 * PAGE), Ok(pages(40, 3)));
     assert_eq!(space.region_at(40 * PAGE).unwrap().guard(), Some(pages(43, 2)));
     // Not even by a move that fails, or by another size.
-    let misaligned = MoveError::Misaligned { place: pages(41, 5), align: Align::new(8 * PAGE).unwrap() };
+    let misaligned = MoveError::Misaligned {
+        region: pages(40, 3),
+        place: pages(41, 5),
+        align: Align::new(8 * PAGE).unwrap(),
+    };
     assert_eq!(moved(&mut space, 40 * PAGE, 41 * PAGE), Err(misaligned));
     assert_eq!(space.resize(40 * PAGE, PAGE), Ok(pages(40, 1)));
     assert_eq!(moved(&mut space, 40 * PAGE, 8 * PAGE), Ok(pages(8, 1)));

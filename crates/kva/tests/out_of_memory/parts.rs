@@ -50,7 +50,7 @@ fn ranges_survive(placement: Placement, span: impl Fn(u64) -> Span) -> (u64, u64
     let listed = refuse_after(
         placement,
         |_, _| (),
-        |space, taken| space.free_range(span(taken)).map(|freed| assert!(!freed.is_empty())).map_err(lacking),
+        |space, taken| space.free_range(span(taken)).map(|freed| assert!(freed.len() > 0)).map_err(lacking),
     );
     let unlisted = refuse_after(
         placement,

@@ -59,6 +59,10 @@ fn refused(space: &mut Space, request: &Request) -> AllocError {
     })
 }
 
+fn too_large(size_bytes: u64, room_bytes: u64, window: Span) -> AllocError {
+    AllocError::TooLarge { size_bytes, room_bytes, window }
+}
+
 fn requests_without_a_place(placement: Placement) {
     let mut space = divided(placement);
     let granule = Align::PAGE;
@@ -72,6 +76,7 @@ fn requests_without_a_place(placement: Placement) {
     };
     let outside = |window| AllocError::WindowOutside { window, space: hull() };
     let (large, half) = (align(64 * PAGE), align(1 << 63));
+    let almost = Span::new(22 * PAGE, 23 * PAGE - 2).unwrap();
     for (request, cause) in [
         // Size 0, whatever else.
         (Request::new(0), AllocError::ZeroSize),
@@ -89,24 +94,13 @@ fn requests_without_a_place(placement: Placement) {
             outside(Span::new(u64::MAX, u64::MAX).unwrap()),
         ),
         // Larger than the space, than all that is between its holes, than the window within it.
-        (Request::new(HUGE), AllocError::TooLarge { size_bytes: HUGE, room_bytes: 24 * PAGE }),
-        (Request::new(25 * PAGE), AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * PAGE }),
-        (
-            Request::new(24 * PAGE).guard(PAGE),
-            AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * PAGE },
-        ),
-        (
-            Request::new(3 * PAGE).window(pages(22, 2)),
-            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * PAGE },
-        ),
-        (
-            Request::new(3 * PAGE).window(pages(46, 9)),
-            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * PAGE },
-        ),
-        (
-            page.window(Span::new(22 * PAGE, 23 * PAGE - 2).unwrap()),
-            AllocError::TooLarge { size_bytes: PAGE, room_bytes: 4095 },
-        ),
+        (Request::new(HUGE), too_large(HUGE, 24 * PAGE, hull())),
+        (Request::new(25 * PAGE), too_large(25 * PAGE, 24 * PAGE, hull())),
+        (Request::new(24 * PAGE).guard(PAGE), too_large(25 * PAGE, 24 * PAGE, hull())),
+        (Request::new(3 * PAGE).window(pages(22, 2)), too_large(3 * PAGE, 2 * PAGE, pages(22, 2))),
+        // The part of the window that lies in the space.
+        (Request::new(3 * PAGE).window(pages(46, 9)), too_large(3 * PAGE, 2 * PAGE, pages(46, 2))),
+        (page.window(almost), too_large(PAGE, 4095, almost)),
         // Alignments larger than the space; without a multiple in the window; with too little behind it.
         (page.align(large), no_multiple(PAGE, large, hull())),
         (page.align(half), no_multiple(PAGE, half, hull())),
@@ -158,8 +152,12 @@ fn moves_without_a_place(placement: Placement) {
         (44, 18, occupied(pages(16, 2))),
         (44, 44, MoveError::SamePlace { region: pages(44, 4) }),
         (16, 32, outside(pages(32, 3))),
-        (16, 17, MoveError::Misaligned { place: pages(17, 3), align: sixteen }),
-        (44, u64::MAX / PAGE - 2, MoveError::PastTheEnd { first: (u64::MAX / PAGE - 2) * PAGE }),
+        (16, 17, MoveError::Misaligned { region: pages(16, 2), place: pages(17, 3), align: sixteen }),
+        (
+            44,
+            u64::MAX / PAGE - 2,
+            MoveError::PastTheEnd { region: pages(44, 4), first: (u64::MAX / PAGE - 2) * PAGE },
+        ),
     ] {
         let moved = unchanged(&mut space, |space| space.begin_move(first * PAGE, to * PAGE));
         assert_eq!(moved, Err(error), "{first} {to}");
@@ -175,7 +173,7 @@ fn moves_without_a_place(placement: Placement) {
     let mut full = Space::new(Span::ALL, Align::ONE, placement).unwrap();
     full.alloc_at(Span::ALL, 1).unwrap();
     let moved = unchanged(&mut full, |space| space.begin_move(0, 1));
-    assert_eq!(moved, Err(MoveError::PastTheEnd { first: 1 }));
+    assert_eq!(moved, Err(MoveError::PastTheEnd { region: Span::ALL, first: 1 }));
 }
 
 fn fixed_places(placement: Placement) {
@@ -248,8 +246,7 @@ fn congruent_areas(placement: Placement) {
     let odd = Span::new(1, PAGE).unwrap();
     let (whole, one) = (Span::ALL, align(1));
     let large = align(1 << 40);
-    let too_large =
-        |size: u64, room: u64| AllocError::TooLarge { size_bytes: size * PAGE, room_bytes: room * PAGE };
+    let too_large = |size: u64, room: u64, window| too_large(size * PAGE, room * PAGE, window);
     let outside = |window| AllocError::WindowOutside { window, space: hull() };
     for (areas, align, window, cause) in [
         (&[][..], one, whole, AllocError::ZeroSize),
@@ -262,9 +259,9 @@ fn congruent_areas(placement: Placement) {
             AllocError::AreasOverlap { area: 0, other: 2 },
         ),
         (&[pages(0, 1)], one, pages(0, 16), outside(pages(0, 16))),
-        (&[pages(0, 25)], one, whole, too_large(25, 24)),
-        (&[pages(0, 1), pages(32, 1)], one, whole, too_large(33, 24)),
-        (&[pages(3, 1), pages(6, 1)], one, pages(21, 3), too_large(4, 3)),
+        (&[pages(0, 25)], one, whole, too_large(25, 24, hull())),
+        (&[pages(0, 1), pages(32, 1)], one, whole, too_large(33, 24, hull())),
+        (&[pages(3, 1), pages(6, 1)], one, pages(21, 3), too_large(4, 3, pages(21, 3))),
         (
             &[pages(0, 1), pages(2, 1)],
             large,
@@ -308,7 +305,7 @@ fn both_ends(placement: Placement) {
     let above = Span::new((1 << 63) + 1, u64::MAX).unwrap();
     let cause = AllocError::NoMultiple { size_bytes: 1, align: half, window: above };
     assert_eq!(refused(&mut space, &Request::new(1).align(half).window(above)), cause);
-    let cause = AllocError::TooLarge { size_bytes: u64::MAX, room_bytes: (1 << 63) - 1 };
+    let cause = too_large(u64::MAX, (1 << 63) - 1, above);
     assert_eq!(refused(&mut space, &Request::new(u64::MAX).window(above)), cause);
     let cause = AllocError::NoSpace {
         size_bytes: u64::MAX,
@@ -329,7 +326,10 @@ fn messages_name_what_counted() {
     let mut space: AddressSpace<u8> = AddressSpace::new(span, Align::PAGE, Default::default()).unwrap();
     let message = |refused: AllocError| refused.to_string();
     let too_large = space.alloc(&Request::new((1 << 20) + PAGE), 1).unwrap_err();
-    assert_eq!(message(too_large.cause), "1052672 B is more than the 1048576 B there are");
+    assert_eq!(
+        message(too_large.cause),
+        "1052672 B is more than the 1048576 B there are in 0x100000..=0x1fffff"
+    );
     space.alloc_at(span, 1).unwrap();
     let full = "no room for 4 KiB aligned to 4 KiB in 0x100000..=0x1fffff; the largest free block has 0 B";
     let refused = space.alloc(&Request::new(PAGE), 1).unwrap_err();

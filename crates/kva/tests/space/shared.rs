@@ -66,8 +66,9 @@ impl Two {
             13 => {
                 let range = pages(0x100 + random.below(300), 1 + random.below(12));
                 let one = shared.free_range(range);
-                let one = one.map(|all| all.into_iter().map(|(span, value)| (span, *value)).collect());
-                assert_eq!(one, alone.free_range(range).map_err(SharedError::Refused));
+                let one = one.map(|all| all.map(|(span, value)| (span, *value)).collect::<Vec<_>>());
+                let other = alone.free_range(range).map(|all| all.collect());
+                assert_eq!(one, other.map_err(SharedError::Refused));
             }
             14 => {
                 let moved: Vec<(u64, Span)> = (0..1 + random.below(3))

@@ -84,6 +84,7 @@
 mod arena;
 mod atomic;
 mod builder;
+mod drops;
 mod read;
 mod reclaim;
 #[cfg(all(test, shuttle))]

@@ -18,11 +18,12 @@ mod common;
 mod judge;
 
 use super::atomic::switch;
-use super::{MapleTree, OwnedReading, Reading};
+use super::{MapleTree, OwnedReading, Reading, Reclaim};
 use crate::error::WriteError;
 use crate::node::Nodes;
 use crate::shared::view::ReadGuard;
 use common::{Model, STRIDE, change_model, span};
+use freehold_rcu::Domain;
 use freehold_units::Span;
 use judge::{Event, Seen, Store, wrong};
 use shuttle::rand::{Rng, thread_rng};
@@ -91,7 +92,7 @@ impl World {
         let entries = [0, 5, 14, 14, 48][thread_rng().gen_range(0..5)];
         let length = if thread_rng().gen_bool(0.5) { 6 } else { STRIDE - 1 };
         let world = Self {
-            map: Map::with_nodes(Nodes::Small),
+            map: any_map(),
             width: STRIDE * entries + 30,
             begun: AtomicU64::new(0),
             finished: AtomicU64::new(0),
@@ -353,6 +354,18 @@ impl Reader<'_, '_> {
             all.push((at, value.0));
         }
         self.events.push(Event { finished, begun, seen: Seen::All(all) });
+    }
+}
+
+/// A map of each kind in turn: readers of the global domain or of one of its own, with barriers or fences, and values
+/// that are dropped in batches or promptly.
+fn any_map() -> Map {
+    let map = Map::builder().nodes(Nodes::Small);
+    match thread_rng().gen_range(0..4) {
+        0 => map.domain(Domain::new()).build(),
+        1 => map.domain(Domain::new()).reclaim(Reclaim::Prompt).build(),
+        2 => map.domain(Domain::fenced()).reclaim(Reclaim::Prompt).build(),
+        _ => map.build(),
     }
 }
 

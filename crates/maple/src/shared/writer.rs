@@ -270,6 +270,7 @@ impl Writer {
                 take_words(self.0, &mut self.1);
             }
         }
+        self.waiting = Need::default();
         let waiting = &mut Waiting(&mut self.backlog, dead);
         take_words(waiting.0, &mut waiting.1);
     }

@@ -20,10 +20,10 @@ fn holders(value: &Arc<u32>) -> usize {
     Arc::strong_count(value) - 1
 }
 
-type Removal = fn(&Map);
+type Change = fn(&Map);
 
 /// Each way to remove the entry 10..20.
-const REMOVALS: [(&str, Removal); 7] = [
+const REMOVALS: [(&str, Change); 7] = [
     ("erase", |map| assert!(map.erase(12).unwrap().is_some())),
     ("remove_range", |map| map.remove_range(..).unwrap()),
     ("store over it alone", |map| map.store(10..20, Arc::new(0)).unwrap()),
@@ -68,7 +68,7 @@ fn a_change_that_removes_no_value_issues_no_barrier() {
 
 #[test]
 fn a_reader_delays_the_drop_to_the_first_change_after_it_has_left() {
-    let later: [(&str, fn(&Map)); 6] = [
+    let later: [(&str, Change); 6] = [
         ("store", |map| map.store(90..91, Arc::new(0)).unwrap()),
         ("insert", |map| map.insert(90..91, Arc::new(0)).unwrap()),
         ("erase of nothing", |map| assert_eq!(map.erase(90).unwrap(), None)),
@@ -139,7 +139,7 @@ fn synchronize_waits_for_another_threads_reader() {
                 let reading = map.read();
                 inside.store(true, Ordering::Release);
                 std::thread::sleep(Duration::from_millis(5));
-                assert_eq!(reading.get(10).is_some_and(|value| *value != 7), false);
+                assert!(reading.get(10).is_none_or(|value| *value == 7));
                 left.store(true, Ordering::Release);
             });
             while !inside.load(Ordering::Acquire) {

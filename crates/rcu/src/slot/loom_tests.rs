@@ -294,3 +294,75 @@ fn mutant_an_idle_reader_without_flag_is_quiet() {
 fn mutant_a_second_look_without_a_barrier() {
     run_refused(enter_either, write_with_a_second_look);
 }
+
+/// A thread that ends with a guard on its slot of a domain of its own, and the next thread that gets the index. `claim`
+/// takes the slot over, if it may.
+fn run_taken_over(claim: fn(&Shared, &Slot) -> bool) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let shared = Shared::new();
+        let of_first = |shared: &Shared| {
+            let index = shared.domain.slots.get(0).unwrap();
+            index.give_to(1, true, &shared.domain);
+            shared.domain.slots.get(1).unwrap().give_to(1, true, &shared.domain);
+        };
+        of_first(&shared);
+        let first = {
+            let shared = Arc::clone(&shared);
+            loom::thread::spawn(move || {
+                let slot = shared.domain.slots.get(1).unwrap();
+                slot.enter(&shared.domain.epoch);
+                // The thread loses its index before its last guard.
+                shared.domain.slots.get(0).unwrap().give_back();
+                shared.read();
+                slot.leave();
+            })
+        };
+        let next = {
+            let shared = Arc::clone(&shared);
+            loom::thread::spawn(move || {
+                let (index, slot) =
+                    (shared.domain.slots.get(0).unwrap(), shared.domain.slots.get(1).unwrap());
+                if !index.is_taken() {
+                    index.give_to(2, true, &shared.domain);
+                    if claim(&shared, slot) {
+                        slot.enter(&shared.domain.epoch);
+                        shared.read();
+                        slot.leave();
+                    }
+                }
+            })
+        };
+        if write(&shared) {
+            shared.reuse(0);
+        }
+        first.join().unwrap();
+        next.join().unwrap();
+    });
+}
+
+/// As `Domain::claim`.
+fn claim_idle(shared: &Shared, slot: &Slot) -> bool {
+    let is_idle = slot.is_idle();
+    if is_idle {
+        slot.give_to(2, true, &shared.domain);
+    }
+    is_idle
+}
+
+fn claim_with_a_guard(shared: &Shared, slot: &Slot) -> bool {
+    slot.give_to(2, true, &shared.domain);
+    true
+}
+
+#[test]
+fn a_slot_is_taken_over_once_its_last_guard_has_left() {
+    run_taken_over(claim_idle);
+}
+
+#[test]
+#[should_panic]
+fn mutant_a_slot_taken_over_under_a_guard() {
+    run_taken_over(claim_with_a_guard);
+}

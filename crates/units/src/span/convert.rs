@@ -2,7 +2,7 @@
 
 use super::Span;
 use core::fmt;
-use core::ops::{Bound, Range, RangeBounds, RangeInclusive};
+use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// The error for a range without any address: a [`Span`] is never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,64 @@ impl TryFrom<RangeInclusive<u64>> for Span {
     /// An inclusive range that was iterated to its end is empty.
     fn try_from(range: RangeInclusive<u64>) -> Result<Self, EmptyRange> {
         Self::from_bounds(&range).ok_or(EmptyRange)
+    }
+}
+
+impl TryFrom<RangeTo<u64>> for Span {
+    type Error = EmptyRange;
+
+    fn try_from(range: RangeTo<u64>) -> Result<Self, EmptyRange> {
+        Self::from_bounds(&range).ok_or(EmptyRange)
+    }
+}
+
+impl TryFrom<(Bound<u64>, Bound<u64>)> for Span {
+    type Error = EmptyRange;
+
+    fn try_from(range: (Bound<u64>, Bound<u64>)) -> Result<Self, EmptyRange> {
+        Self::from_bounds(&range).ok_or(EmptyRange)
+    }
+}
+
+impl From<RangeFrom<u64>> for Span {
+    fn from(range: RangeFrom<u64>) -> Self {
+        Self { first: range.start, last: u64::MAX }
+    }
+}
+
+impl From<RangeToInclusive<u64>> for Span {
+    fn from(range: RangeToInclusive<u64>) -> Self {
+        Self { first: 0, last: range.end }
+    }
+}
+
+impl From<RangeFull> for Span {
+    fn from(_: RangeFull) -> Self {
+        Self::ALL
+    }
+}
+
+/// The error for a span that includes `u64::MAX`: its end is 2^64, which a half-open range of `u64` cannot have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndsAtTheTop {
+    /// The span.
+    pub span: Span,
+}
+
+impl fmt::Display for EndsAtTheTop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ends at 2^64, which is no u64", self.span)
+    }
+}
+
+impl core::error::Error for EndsAtTheTop {}
+
+impl TryFrom<Span> for Range<u64> {
+    type Error = EndsAtTheTop;
+
+    fn try_from(span: Span) -> Result<Self, EndsAtTheTop> {
+        let end = span.last.checked_add(1).ok_or(EndsAtTheTop { span })?;
+        Ok(span.first..end)
     }
 }
 
@@ -67,6 +125,14 @@ mod tests {
         let mut done = 4..=4;
         assert_eq!(done.next(), Some(4));
         assert_eq!(Span::try_from(done), Err(EmptyRange));
+        assert_eq!(Span::from(4..), Span { first: 4, last: u64::MAX });
+        assert_eq!((Span::from(..=8), Span::from(..)), (Span { first: 0, last: 8 }, Span::ALL));
+        assert_eq!(
+            (Span::try_from(..9), Span::try_from(..0)),
+            (Ok(Span { first: 0, last: 8 }), Err(EmptyRange))
+        );
+        assert_eq!(Span::try_from((Bound::Excluded(3), Bound::Included(8))), Ok(span));
+        assert_eq!(Span::try_from((Bound::Excluded(u64::MAX), Bound::Unbounded)), Err(EmptyRange));
         assert_eq!(Span::from_bounds(&..), Some(Span::ALL));
         assert_eq!(Span::from_bounds(&(4..)), Span::new(4, u64::MAX));
         assert_eq!(Span::from_bounds(&..=8), Span::new(0, 8));
@@ -80,6 +146,11 @@ mod tests {
     fn a_span_is_the_bounds_that_it_came_from() {
         let span = Span::new(4, 8).unwrap();
         assert_eq!(RangeInclusive::from(span), 4..=8);
+        assert_eq!(Range::try_from(span), Ok(4..9));
+        let top = Span::new(u64::MAX, u64::MAX).unwrap();
+        assert_eq!(Range::try_from(top), Err(EndsAtTheTop { span: top }));
+        assert_eq!((span.len(), top.len(), Span::ALL.len()), (Some(5), Some(1), None));
+        assert!(span.iter().eq(4..=8) && span.iter().rev().eq((4..=8).rev()) && top.iter().eq([u64::MAX]));
         assert_eq!(Span::from_bounds(&span), Some(span));
         let map: std::collections::BTreeMap<u64, ()> = (0..20).map(|at| (at, ())).collect();
         assert!(map.range(span).map(|(&at, ())| at).eq(4..=8));

@@ -58,7 +58,7 @@ impl Write for Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseSpanError {
-    /// Neither `FIRST..=LAST` nor `FIRST+SIZE`.
+    /// None of `FIRST..=LAST`, `FIRST..END` and `FIRST+SIZE`.
     NoSeparator,
     /// A number is invalid.
     Number(ParseBytesError),
@@ -69,7 +69,7 @@ pub enum ParseSpanError {
 impl fmt::Display for ParseSpanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoSeparator => f.write_str("not a span (write FIRST..=LAST or FIRST+SIZE)"),
+            Self::NoSeparator => f.write_str("not a span (write FIRST..=LAST, FIRST..END or FIRST+SIZE)"),
             Self::Number(error) => error.fmt(f),
             Self::Empty => f.write_str("the span is empty or passes the last address"),
         }
@@ -81,7 +81,8 @@ impl core::error::Error for ParseSpanError {}
 impl FromStr for Span {
     type Err = ParseSpanError;
 
-    /// Parses `FIRST..=LAST` or `FIRST+SIZE`, each number as [`Bytes`] does.
+    /// Parses `FIRST..=LAST`, `FIRST..END` or `FIRST+SIZE`, each number as [`Bytes`] does. An end may be 2^64, as in
+    /// `0..16E`.
     fn from_str(text: &str) -> Result<Self, ParseSpanError> {
         let number = |text: &str| match text.parse::<Bytes>() {
             Ok(Bytes(value)) => Ok(value),
@@ -89,6 +90,8 @@ impl FromStr for Span {
         };
         let (first, last) = if let Some((first, last)) = text.split_once("..=") {
             (number(first)?, number(last)?)
+        } else if let Some((first, end)) = text.split_once("..") {
+            (number(first)?, number(end)?.checked_sub(1).ok_or(ParseSpanError::Empty)?)
         } else if let Some((first, size)) = text.split_once('+') {
             let (first, size) = (number(first)?, number(size)?);
             (first, (first + size).checked_sub(1).ok_or(ParseSpanError::Empty)?)
@@ -110,9 +113,18 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn parses_both_forms() {
+    fn parses_all_forms() {
         assert_eq!("0x1000..=0x1fff".parse(), Ok(Span { first: 0x1000, last: 0x1fff }));
         assert_eq!("4K+4K".parse(), Ok(Span { first: 0x1000, last: 0x1fff }));
+        assert_eq!("0x1000..0x2000".parse(), Ok(Span { first: 0x1000, last: 0x1fff }));
+        assert_eq!("4K .. 8K".parse(), Ok(Span { first: 0x1000, last: 0x1fff }));
+        assert_eq!(["0..16E".parse(), "0..=0xffffffffffffffff".parse()], [Ok(Span::ALL); 2]);
+        assert_eq!("0x10..0x10".parse::<Span>(), Err(ParseSpanError::Empty));
+        assert_eq!("0x20..0x10".parse::<Span>(), Err(ParseSpanError::Empty));
+        assert_eq!("0..0".parse::<Span>(), Err(ParseSpanError::Empty));
+        assert_eq!("1..17E".parse::<Span>(), Err(ParseSpanError::Number(ParseBytesError::TooLarge)));
+        assert_eq!("1..".parse::<Span>(), Err(ParseSpanError::Number(ParseBytesError::NoNumber)));
+        assert_eq!("..=1".parse::<Span>(), Err(ParseSpanError::Number(ParseBytesError::NoNumber)));
         assert_eq!("0+16E".parse(), Ok(Span::ALL));
         assert_eq!("5".parse::<Span>(), Err(ParseSpanError::NoSeparator));
         assert_eq!("5+0".parse::<Span>(), Err(ParseSpanError::Empty));
@@ -145,6 +157,7 @@ mod tests {
             let span = Span::new(first.min(last), first.max(last)).unwrap();
             prop_assert_eq!(span.to_string().parse(), Ok(span));
             prop_assert_eq!(format!("{span:#x}").parse(), Ok(span));
+            prop_assert_eq!(format!("{}..{}", span.first, u128::from(span.last) + 1).parse(), Ok(span));
         }
     }
 }

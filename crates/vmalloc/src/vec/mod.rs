@@ -15,7 +15,7 @@ use crate::memory::VirtualMemory;
 use crate::zone::Use;
 use freehold_kva::{self as kva, Request};
 use freehold_sys::page_bytes;
-use freehold_units::Rejected;
+use freehold_units::{Rejected, Span};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
@@ -170,7 +170,10 @@ impl<'a, T> VmVec<'a, T> {
         // Compared without an addition that could overflow: elements of size 0 may be that many.
         if more > self.max - self.len {
             let (size_bytes, room_bytes) = (needed_bytes as u64, (self.max * size_of::<T>()) as u64);
-            return Err(kva::AllocError::TooLarge { size_bytes, room_bytes }.into());
+            let first = self.vm.shared.mapping().address(self.room.range.start);
+            let window = Span::from_size(first, self.room.range.len() as u64);
+            let window = window.expect("V1: a vector has addresses of the reservation");
+            return Err(kva::AllocError::TooLarge { size_bytes, room_bytes, window }.into());
         }
         if needed_bytes > self.room.committed_bytes {
             self.commit(needed_bytes)?;

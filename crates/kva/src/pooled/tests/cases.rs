@@ -26,9 +26,12 @@ fn layouts_that_are_refused() {
         let span = Span::from_size(first, size).unwrap();
         PooledSpace::new(span, Align::new(granule).unwrap()).unwrap_err()
     };
-    assert!(matches!(refused(0, CELL / 2, 4096), LayoutError::NotGranular { .. }));
-    assert!(matches!(refused(4096, CELL, 4096), LayoutError::NotGranular { .. }));
-    assert!(matches!(refused(0, 1 << 62, 1 << 62), LayoutError::NotGranular { .. }));
+    assert!(matches!(refused(0, CELL / 2, 4096), LayoutError::TooSmall { .. }));
+    // There are enough granules, but no cell.
+    assert!(matches!(refused(4096, CELL, 4096), LayoutError::TooSmall { .. }));
+    assert!(matches!(refused(0, 1 << 62, 1 << 62), LayoutError::TooSmall { .. }));
+    assert!(matches!(refused(1, 2 * CELL, 4096), LayoutError::NotGranular { .. }));
+    assert!(matches!(refused(0, 2 * CELL + 1, 4096), LayoutError::NotGranular { .. }));
     let most_bytes = 1 << 48;
     let error = refused(0, (1 << 48) + CELL, 4096);
     assert!(matches!(error, LayoutError::TooLarge { most_bytes: most, .. } if most == most_bytes), "{error}");
@@ -36,6 +39,42 @@ fn layouts_that_are_refused() {
     let block = whole.alloc(1 << 63).unwrap();
     assert_eq!(whole.locate(1 << 62), Some(block));
     whole.validate().unwrap();
+}
+
+/// Ends that are no multiples of a cell, at both ends of the addresses, with the smallest granule and others.
+#[test]
+fn the_whole_cells_of_any_span_are_handed_out() {
+    let span = |first, last| Span::new(first, last).unwrap();
+    for (granule, all, whole) in [
+        (1, span(1, u64::from(u32::MAX)), span(16, u64::from(u32::MAX))),
+        (1, span(1, 500), span(16, 495)),
+        (1, span(0, 15), span(0, 15)),
+        (1, span(u64::MAX - 40, u64::MAX), span(u64::MAX - 31, u64::MAX)),
+        (8, span(8, 8 * 50 - 1), span(128, 383)),
+        (4096, span(4096, 40 * 4096 - 1), span(16 * 4096, 32 * 4096 - 1)),
+    ] {
+        for make in [PooledSpace::new, PooledSpace::for_memory] {
+            let space = make(all, Align::new(granule).unwrap()).unwrap();
+            assert_eq!(space.span(), whole);
+            let mut blocks = Vec::new();
+            while blocks.len() < 600
+                && let Ok(block) = space.alloc(granule)
+            {
+                assert!(whole.covers(block) && block.size_bytes() == granule.into());
+                assert_eq!(space.locate(block.last()), Some(block));
+                blocks.push(block);
+            }
+            let (all, cells) = (blocks.len(), whole.size_bytes() / u128::from(granule) / 16);
+            assert!(all as u128 >= cells.min(600), "{all} blocks of {cells} cells");
+            blocks.sort_unstable();
+            blocks.dedup();
+            assert_eq!(blocks.len(), all);
+            for block in blocks {
+                assert_eq!(space.free(block.first()), Ok(block));
+            }
+            space.validate().unwrap();
+        }
+    }
 }
 
 #[test]

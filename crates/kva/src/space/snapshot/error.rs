@@ -1,9 +1,9 @@
 //! Errors of restoring a space from bytes.
 
-use freehold_units::{Span, error_messages};
+use freehold_units::{Span, debug_hex, error_messages};
 
 /// The error of a restore. `E` is the error of decoding a value. `at` is an offset in bytes from the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError<E> {
     /// The bytes do not start with a snapshot's magic bytes.
@@ -104,6 +104,28 @@ pub enum RestoreError<E> {
     /// No memory for the index.
     OutOfMemory,
 }
+
+debug_hex! { RestoreError<E> {
+    NotASnapshot;
+    NotLowestVersion;
+    Version { found, newest };
+    Truncated { needed_bytes, found_bytes };
+    Trailing { extra_bytes };
+    Checksum { stored, computed };
+    Granule { log2 };
+    Kind { at, kind };
+    Number { at };
+    Incomplete { at };
+    ValueTooLong { at, len_bytes, left_bytes };
+    GuardTooLarge { at };
+    Align { at };
+    PastTheEnd { at };
+    Order { at };
+    Move { address: hex };
+    Empty;
+    Value { region, error };
+    OutOfMemory;
+} }
 
 error_messages! { RestoreError<E> + OutOfMemory {
     Self::NotASnapshot => "not a snapshot of a space";

@@ -367,7 +367,7 @@ impl Model {
             }
             AllocError::TooLarge { room_bytes, .. } => {
                 let room = saturated(self.all_bytes().min(reach.size_bytes()));
-                cause == AllocError::TooLarge { size_bytes, room_bytes } && room_bytes == room
+                cause == AllocError::TooLarge { size_bytes, room_bytes, window: reach } && room_bytes == room
             }
             _ => false,
         }

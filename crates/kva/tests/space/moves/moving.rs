@@ -37,10 +37,15 @@ impl Twins {
             MoveError::SamePlace { region: named } => {
                 self.start_of(number) == to && named == self.model.usable(region)
             }
-            MoveError::Misaligned { place: named, align } => {
-                Some(named) == place && align == region.align && !align.divides(to)
+            MoveError::Misaligned { region: mover, place: named, align } => {
+                mover == self.model.usable(region)
+                    && Some(named) == place
+                    && align == region.align
+                    && !align.divides(to)
             }
-            MoveError::PastTheEnd { first } => place.is_none() && first == to,
+            MoveError::PastTheEnd { region: mover, first } => {
+                mover == self.model.usable(region) && place.is_none() && first == to
+            }
             MoveError::Place(cause) => {
                 let aligned = place.filter(|_| region.align.divides(to));
                 aligned.is_some_and(|place| self.model.is_why_not(place, but, cause))

@@ -4,5 +4,6 @@
 //!
 //! A case that fails is shrunk and printed with its operations.
 
+mod cases;
 mod model;
 mod play;

@@ -227,11 +227,19 @@ impl Model {
                 _ => {}
             }
         }
-        for at in [run.0, run.1] {
+        // Each part keeps of the alignment of its region, not of a part that was cut in between.
+        let align = |model: &Self, at: usize| match model.cells.get(at) {
+            Some(Cell::Usable(id)) => model.owners[id].align,
+            _ => 0,
+        };
+        let aligns = [align(self, run.0), align(self, run.1)];
+        for (at, whole) in [run.0, run.1].into_iter().zip(aligns) {
             match self.cells.get(at) {
                 Some(&Cell::Usable(id)) if self.usable(id).0 < at && (run.0 < run.1) => {
                     let cut = value(self.owners[&id].value);
                     self.cut(id, at, cut, align_at(at));
+                    let new = self.owners.last_entry().unwrap().into_mut();
+                    new.align = whole.min(align_at(at));
                 }
                 _ => {}
             }

@@ -157,7 +157,7 @@ impl Twins {
             19..24 => self.merge(of_region),
             24 => self.merge(at),
             25..31 => self.free_range(run),
-            31 => self.free_range((of_region, (of_region + usize::from(op.size)).min(self.len()))),
+            31 => self.free_range((of_region, (of_region + usize::from(op.size) + 1).min(self.len()))),
             32 => self.resize(of_region, size),
             33 => self.begin_move(of_region, at),
             34 => self.end_move(at, op.more % 2 == 0),
@@ -343,7 +343,7 @@ impl Twins {
             self.model.free_range(run, |old| if value == 0 { old } else { (old + value) % 3 }, align_at);
         let span = self.span(run);
         let answer = if value == 0 {
-            self.space.free_range(span)
+            self.space.free_range(span).map(Iterator::collect)
         } else {
             let (mut freed, mut end) = (Vec::new(), None);
             let split = |first: Span, second: Span, &old: &u64| {

@@ -148,7 +148,8 @@ impl Model {
         let all: u128 = self.free.iter().map(|block| block.end - block.first).chain(busy).sum();
         let room_bytes = saturated(all.min(reach.end - reach.first));
         if bytes > all || high - low > reach.end - reach.first {
-            return AllocError::TooLarge { size_bytes: saturated(high - low), room_bytes };
+            let window = reach.span();
+            return AllocError::TooLarge { size_bytes: saturated(high - low), room_bytes, window };
         }
         let lowest = reach.first.saturating_sub(low).next_multiple_of(self.align(align));
         let (size_bytes, fits) = (saturated(bytes), lowest + high <= reach.end);

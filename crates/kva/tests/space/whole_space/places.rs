@@ -60,9 +60,13 @@ impl Twins {
         let expected = if taken.is_carved {
             Err(MoveError::Address(FreeError::Carved { region: taken.usable.span() }))
         } else if with_guard.end > 1 << 64 {
-            Err(MoveError::PastTheEnd { first: to })
+            Err(MoveError::PastTheEnd { region: taken.usable.span(), first: to })
         } else if !taken.align.divides(to) {
-            Err(MoveError::Misaligned { place: with_guard.span(), align: taken.align })
+            Err(MoveError::Misaligned {
+                region: taken.usable.span(),
+                place: with_guard.span(),
+                align: taken.align,
+            })
         } else if to == first {
             Err(MoveError::SamePlace { region: taken.usable.span() })
         } else if !self.model.is_free(beyond) {

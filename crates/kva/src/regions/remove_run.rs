@@ -1,0 +1,122 @@
+//! Removes several regions of one leaf at once: one pass over the leaf, one gap, one update of the bounds.
+//!
+//! ```text
+//!   before   |##|..|####||###|.|##|..|##|         after   |##|....................|##|
+//! ```
+
+use super::lanes::SLOT_BITS;
+use super::leaf::{Leaf, WIDTH};
+use super::{RegionEntry, RegionTree};
+use freehold_units::Span;
+
+/// A region that was removed with others.
+#[derive(Debug)]
+pub(crate) struct RemovedRegion<V> {
+    /// The usable addresses.
+    pub(crate) span: Span,
+    /// The usable addresses and the guard.
+    pub(crate) taken: Span,
+    pub(crate) value: V,
+}
+
+/// Regions that were removed together, in address order.
+#[derive(Debug)]
+pub(crate) struct RemovedRun<V> {
+    regions: [Option<RemovedRegion<V>>; WIDTH],
+    len: usize,
+}
+
+impl<V> RemovedRun<V> {
+    pub(crate) const EMPTY: Self = Self { regions: [const { None }; WIDTH], len: 0 };
+
+    pub(crate) fn regions(&self) -> impl Iterator<Item = &RemovedRegion<V>> {
+        self.regions[..self.len].iter().flatten()
+    }
+
+    /// Empties the run.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = RemovedRegion<V>> {
+        let len = core::mem::take(&mut self.len);
+        self.regions[..len].iter_mut().filter_map(Option::take)
+    }
+}
+
+impl<V> RegionTree<V> {
+    /// Removes the region that starts at the first address of `span`, and those after it that start in the span, up to
+    /// the end of the leaf or a hole of the layout. Puts them into `run`, which is empty. Returns the free block that all
+    /// of them are now a part of; `None` if no region starts there.
+    ///
+    /// Cost: O(log n), and a pass over the leaf.
+    pub(crate) fn remove_run(&mut self, span: Span, run: &mut RemovedRun<V>) -> Option<Span> {
+        let (from, until) = (span.first() >> self.shift, span.last() >> self.shift);
+        let path = self.path_to(from)?;
+        let leaf = &self.tree.leaves[path.leaf];
+        let (_, mut before) = match leaf.is_far() {
+            true => leaf.far_region_and_before(from),
+            false => leaf.region_and_before(leaf.lane_of(from)?),
+        };
+        let (order, count) = leaf.run_from(from, until);
+        let order = &order[..count];
+        let next = leaf.next(usize::from(*order.last()?));
+
+        let (mut slots, mut gaps) = (0u32, 0);
+        run.len = count;
+        for (region, &slot) in run.regions.iter_mut().zip(order) {
+            let slot = usize::from(slot);
+            let leaf = &mut self.tree.leaves[path.leaf];
+            gaps += usize::from(leaf.gap(slot) > 0);
+            slots |= 1 << slot;
+            let value = leaf.replace_value(slot, None).expect("K16: a hold is freed by its move alone");
+            let RegionEntry { span, taken, .. } = self.entry(&self.tree.leaves[path.leaf], slot);
+            *region = Some(RemovedRegion { span, taken, value });
+        }
+        let leaf = &mut self.tree.leaves[path.leaf];
+        // From the highest slot down, so that the entry that moves to a slot is never one of these.
+        while let Some(slot) = slots.checked_ilog2() {
+            let slot = slot as usize;
+            slots &= !(1 << slot);
+            leaf.remove(slot);
+            if before == Some(leaf.len()) {
+                before = Some(slot);
+            }
+        }
+        let gap_start = self.extend_before(&path, before, next, None, &mut ());
+        self.regions -= count;
+        let block = self.span(gap_start, next);
+        self.blocks = self.blocks + 1 - gaps - usize::from(block.first() < span.first());
+        Some(block)
+    }
+}
+
+impl<V> Leaf<V> {
+    /// The slots of the regions from the one that starts at `from` to the last that starts at or below `until`, or to
+    /// the first hole, in address order; and their number.
+    fn run_from(&self, from: u64, until: u64) -> ([u8; WIDTH], usize) {
+        let (mut order, mut len) = ([0; WIDTH], 0);
+        if let Some((low, high)) = self.lanes_within(from, until) {
+            let mut keys = [0u32; WIDTH];
+            for (slot, &lane) in self.start[..self.len()].iter().enumerate() {
+                if low <= lane && lane <= high {
+                    keys[len] = (lane as u32) << SLOT_BITS | slot as u32;
+                    len += 1;
+                }
+            }
+            keys[..len].sort_unstable();
+            order.iter_mut().zip(&keys[..len]).for_each(|(slot, &key)| *slot = (key as usize % WIDTH) as u8);
+        } else {
+            for slot in 0..self.len() {
+                if self.is_region(slot) && (from..=until).contains(&self.start(slot)) {
+                    order[len] = slot as u8;
+                    len += 1;
+                }
+            }
+            order[..len].sort_unstable_by_key(|&slot| self.start(slot.into()));
+        }
+        let mut end = u128::from(from);
+        let touching = |slot: &&u8| {
+            let slot = usize::from(**slot);
+            core::mem::replace(&mut end, self.next(slot)) == self.start(slot).into()
+        };
+        let count = order[..len].iter().take_while(touching).count();
+        (order, count)
+    }
+}

@@ -1,0 +1,225 @@
+//! What cuts, merges and partial frees cost in instructions, counted by valgrind's callgrind, and held against frees of
+//! whole regions in the same space: a cut, a merge and a range within one region take at most two, a range over `k` regions
+//! takes at most `k + 2.5`, and `k + 4` with a list of what was freed.
+//!
+//! The test runs this program again under callgrind. Only what is inside [`measured`] counts.
+//!
+//!     cargo test -p freehold-kva --release --test instructions
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+use freehold_kva::{AddressSpace, Placement, Request};
+use freehold_units::{Align, Span};
+use std::hint::black_box;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+type Space = AddressSpace<u64>;
+
+const PAGE: u64 = 4096;
+/// Pages of a region, and of the free block behind every fourth.
+const REGION: u64 = 8;
+const BLOCK: u64 = 4;
+/// Operations of each kind.
+const SITES: u64 = 100;
+/// Regions of a range.
+const SEVERAL: [u64; 3] = [2, 8, 40];
+/// How the program that is counted is told what to do.
+const TASK: &str = "FREEHOLD_KVA_INSTRUCTIONS";
+
+/// The first page of a region: four side by side, then a free block.
+fn page_of(region: u64) -> u64 {
+    region * REGION + region / 4 * BLOCK
+}
+
+fn pages(first: u64, count: u64) -> Span {
+    Span::from_size(first * PAGE, count * PAGE).unwrap()
+}
+
+fn filled(placement: Placement, regions: u64) -> Space {
+    let mut space = Space::new(pages(0, page_of(regions) + 64), Align::PAGE, placement).unwrap();
+    let stride = if regions.is_multiple_of(67) { 71 } else { 67 };
+    for at in 0..regions {
+        let region = at * stride % regions;
+        let place = pages(page_of(region), REGION);
+        // Under best fit, there are blocks by size from the first on.
+        space.alloc(&Request::new(REGION * PAGE).window(place), 7).unwrap();
+    }
+    assert_eq!(space.len() as u64, regions);
+    space
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Free,
+    Split,
+    Merge,
+    /// Pages of a region that are freed: first and count.
+    Part(u64, u64),
+    /// A range over so many regions, of which it cuts the first and the last.
+    Several(u64),
+    /// The same with a list of what was freed.
+    Listed(u64),
+}
+
+fn kinds() -> Vec<Kind> {
+    let parts = [(0, 3), (3, 2), (5, 3), (0, REGION)].map(|(first, count)| Kind::Part(first, count));
+    let several =
+        SEVERAL.map(Kind::Several).into_iter().chain([1].map(Kind::Listed)).chain(SEVERAL.map(Kind::Listed));
+    [Kind::Free, Kind::Split, Kind::Merge].into_iter().chain(parts).chain(several).collect()
+}
+
+impl Kind {
+    /// The most that it may cost, in frees.
+    fn most(self) -> f64 {
+        match self {
+            Self::Free => 1.0,
+            Self::Split | Self::Merge | Self::Part(..) => 2.0,
+            Self::Listed(1) => 2.0,
+            Self::Several(regions) => regions as f64 + 2.5,
+            // A list of whole regions has memory of its own.
+            Self::Listed(regions) => regions as f64 + 4.0,
+        }
+    }
+
+    fn run(self, space: &mut Space, region: u64) {
+        let first = page_of(region);
+        match self {
+            Self::Free => _ = black_box(space.free(first * PAGE).unwrap()),
+            Self::Split => _ = black_box(space.split_at((first + 3) * PAGE).unwrap()),
+            Self::Merge => _ = black_box(space.merge(first * PAGE).unwrap()),
+            Self::Part(from, count) => free(space, pages(first + from, count)),
+            Self::Several(regions) => free(space, cut(region, regions)),
+            Self::Listed(regions) => _ = black_box(space.free_range(cut(region, regions)).unwrap().count()),
+        }
+    }
+}
+
+/// From the third page of a region to the third last of the last of `regions`.
+fn cut(region: u64, regions: u64) -> Span {
+    let (first, last) = (page_of(region) + 2, page_of(region + regions - 1) + REGION - 3);
+    pages(first, last - first + 1)
+}
+
+fn free(space: &mut Space, span: Span) {
+    let freed = |span: Span, value: u64| _ = black_box((span, value));
+    space.free_range_with(span, |_, _, &value| value, freed).unwrap();
+}
+
+/// What is inside counts. After the last operation, callgrind writes out how much it was.
+#[inline(never)]
+fn measured(space: &mut Space, kind: Kind, region: u64, is_last: bool) {
+    if is_last {
+        last(space, kind, region);
+    } else {
+        kind.run(black_box(space), region);
+    }
+    // What follows a call keeps the caller on the stack, where callgrind sees it return.
+    black_box(());
+}
+
+/// Beside [`measured`], because callgrind writes only after functions that were entered while it counted.
+#[inline(never)]
+fn last(space: &mut Space, kind: Kind, region: u64) {
+    kind.run(black_box(space), region);
+    black_box(());
+}
+
+/// Runs the operations of each kind in a fresh space.
+fn count(placement: Placement, regions: u64) {
+    let whole: Space = filled(placement, regions);
+    for kind in kinds() {
+        let mut space = whole.clone();
+        let step = (regions - 50) / SITES;
+        for site in 0..SITES {
+            // Each in another place of its four.
+            let region = site * step / 4 * 4 + site % 3;
+            // There are spare nodes, as in a space that was in use for a while.
+            operate(&mut space, kind, region, site == SITES - 1);
+        }
+        space.validate().unwrap();
+    }
+}
+
+/// One operation, and what brings the space back to where it was.
+fn operate(space: &mut Space, kind: Kind, region: u64, is_last: bool) {
+    measured(space, kind, region, is_last);
+    let reach = match kind {
+        Kind::Several(regions) | Kind::Listed(regions) => regions,
+        _ => 2,
+    };
+    let end = page_of(region + reach - 1) + REGION;
+    let span = pages(page_of(region), end - page_of(region));
+    space.free_range(span).unwrap();
+    (region..region + reach).for_each(|at| _ = space.alloc_at(pages(page_of(at), REGION), 7).unwrap());
+}
+
+/// The instructions of each kind, by callgrind.
+fn counted(placement: Placement, regions: u64, folder: &Path) -> Vec<f64> {
+    let out = folder.join("out");
+    let ran = Command::new("valgrind")
+        .args(["--tool=callgrind", "--collect-atstart=no", "--toggle-collect=instructions::measured"])
+        .args(["--dump-after=instructions::last"])
+        .arg(format!("--callgrind-out-file={}", out.display()))
+        .arg(env::current_exe().unwrap())
+        .env(TASK, format!("{placement:?} {regions}"))
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let total = |nth: usize| {
+        let path = folder.join(format!("out.{}", nth + 1));
+        let text = fs::read_to_string(&path).unwrap();
+        let totals = text.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap();
+        totals.trim().parse::<f64>().unwrap() / SITES as f64
+    };
+    (0..kinds().len()).map(total).collect()
+}
+
+fn hold_to_the_bounds() {
+    let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    if !valgrind.is_ok_and(|status| status.success()) {
+        eprintln!("not run: valgrind is not installed");
+        return;
+    }
+    let mut broken = Vec::new();
+    for placement in [Placement::Lowest, Placement::Highest, Placement::BestFit] {
+        for regions in [300, 6000] {
+            let folder = env::temp_dir().join(format!("freehold-kva-{}-{regions}", std::process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            let instructions = counted(placement, regions, &folder);
+            fs::remove_dir_all(&folder).unwrap();
+            let free = instructions[0];
+            for (kind, instructions) in kinds().into_iter().zip(instructions) {
+                let (frees, most) = (instructions / free, kind.most());
+                let line = format!(
+                    "{placement:?}, {regions} regions, {kind:?}: {instructions:.0} instructions, {frees:.2} frees of {most}"
+                );
+                println!("{line}");
+                if frees > most {
+                    broken.push(line);
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// What is counted.
+fn run_task(task: &str) {
+    let (placement, regions) = task.split_once(' ').unwrap();
+    let placement = match placement {
+        "Lowest" => Placement::Lowest,
+        "Highest" => Placement::Highest,
+        _ => Placement::BestFit,
+    };
+    count(placement, regions.parse().unwrap());
+}
+
+/// Not a test of the usual harness, which runs tests in threads: callgrind counts the first thread's.
+fn main() {
+    match env::var(TASK) {
+        Ok(task) => run_task(&task),
+        Err(_) => hold_to_the_bounds(),
+    }
+}
