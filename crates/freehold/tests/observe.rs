@@ -23,7 +23,7 @@ fn statistics_are_gauges() {
     let space =
         AddressSpace::new((0..1_u64 << 20).try_into().unwrap(), Align::PAGE, Placement::Lowest).unwrap();
     let space = Arc::new(Mutex::new(space));
-    let pooled = Arc::new(kva::PooledSpace::new((0..1_u64 << 30).try_into().unwrap(), Align::PAGE).unwrap());
+    let pooled = Arc::new(PooledSpace::new((0..1_u64 << 30).try_into().unwrap(), Align::PAGE).unwrap());
     let map = Arc::new(MapleTree::<u64>::new());
     let heap: &'static PerCpuHeap = PerCpuHeap::new().unwrap().leak();
     let domain: &'static Domain = Domain::global();
