@@ -1,5 +1,5 @@
-//! Real programs from the registry on `freehold-vmalloc`: what they answer is checked, and compared by turns with what they
-//! ship.
+//! Real programs from the registry on `freehold-vmalloc` and `freehold-metrics`: what they answer is checked, and compared by
+//! turns with what they ship.
 //!
 //! ```text
 //! clients/run            the table
@@ -10,6 +10,7 @@
 //! `glue/` has what a user of each has to write, whose lines are counted. Each client runs in a process of its own, as some handle
 //! signals. wasmer is a program of its own: it has another version of corosensei, and two do not link.
 
+mod axum;
 mod corosensei;
 mod cranelift;
 mod direct;
@@ -45,6 +46,11 @@ const CLIENTS: &[Client] = &[
         glue: Some(Glue { text: include_str!("glue/redb.rs"), most_lines: 15 }),
         run: redb::run,
     },
+    Client {
+        name: "axum",
+        glue: Some(Glue { text: include_str!("glue/axum.rs"), most_lines: 10 }),
+        run: axum::run,
+    },
     Client { name: "O_DIRECT", glue: None, run: direct::run },
 ];
 
@@ -60,6 +66,7 @@ fn run(arguments: &[&str]) -> Answer<()> {
         arguments.iter().partition(|&&argument| argument == "--check");
     match names[..] {
         ["apart", what] => println!("{}", wasmtime::apart(what)?),
+        ["serve", side] => axum::serve(side)?,
         ["here", name] => client(name)?.run_here(!checks.is_empty())?,
         _ => {
             let all = || CLIENTS.iter().map(|client| client.name).chain([BESIDE]).collect();

@@ -67,24 +67,42 @@ pub fn compare(
     mut ours: impl FnMut() -> Answer<()>,
     mut its: impl FnMut() -> Answer<()>,
 ) -> Answer<Row> {
-    let mut times = [Vec::new(), Vec::new()];
+    let each = count as f64;
+    measure(effort, what, Unit::Nanoseconds, || timed(each, &mut ours), || timed(each, &mut its))
+}
+
+/// The time of one of `count` items of some work.
+fn timed(count: f64, work: &mut impl FnMut() -> Answer<()>) -> Answer<f64> {
+    let started = Instant::now();
+    black_box(work())?;
+    Ok(started.elapsed().as_nanos() as f64 / count)
+}
+
+/// Measures `ours` and `its` by turns. Each checks what it answers, and says what it took.
+pub fn measure(
+    effort: Effort,
+    what: &str,
+    unit: Unit,
+    mut ours: impl FnMut() -> Answer<f64>,
+    mut its: impl FnMut() -> Answer<f64>,
+) -> Answer<Row> {
+    let mut taken = [Vec::new(), Vec::new()];
     for round in 0..=effort.rounds {
         for turn in 0..2 {
             let side = (round + turn) % 2;
-            let started = Instant::now();
-            match side {
-                0 => black_box(ours()),
-                _ => black_box(its()),
+            let value = match side {
+                0 => ours(),
+                _ => its(),
             }
             .map_err(|error| format!("{what}, {}: {error}", ["ours", "its own"][side]))?;
             if round > 0 {
-                times[side].push(started.elapsed().as_nanos() as f64 / count as f64);
+                taken[side].push(value);
             }
         }
     }
-    let mut ratios: Vec<f64> = times[0].iter().zip(&times[1]).map(|(ours, its)| ours / its).collect();
+    let mut ratios: Vec<f64> = taken[0].iter().zip(&taken[1]).map(|(ours, its)| ours / its).collect();
     ratios.sort_by(f64::total_cmp);
-    let [ours, its] = times.map(|times| Figure { value: median(times), unit: Unit::Nanoseconds });
+    let [ours, its] = taken.map(|taken| Figure { value: median(taken), unit });
     let ratio = Ratio { median: median(ratios.clone()), spread: Some((ratios[0], ratios[ratios.len() - 1])) };
     Ok(Row { what: what.to_owned(), ours, its, ratio, aim: Aim::Nothing })
 }

@@ -8,8 +8,9 @@
 //!
 //! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `std` there are, for many
 //! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, `percpu::PerCpuHeap` with counters; `rcu`, which keeps what
-//! readers may still see; and `vmalloc`, memory over reserved addresses. With the feature `metrics` there is `metrics`, a recorder
-//! for the facade of that name. With the feature `serde`, spans, alignments and maps can be serialized.
+//! readers may still see; `vmalloc`, memory over reserved addresses; and `observe`, which shows the statistics of all of them on a page
+//! of metrics. With the feature `metrics` there is `metrics`, a recorder for the facade of that name. With the feature `serde`, spans,
+//! alignments and maps can be serialized.
 //!
 //! ```
 //! use freehold::prelude::*;
@@ -23,6 +24,12 @@
 
 #![forbid(unsafe_code)]
 #![no_std]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(feature = "std")]
+pub mod observe;
 
 pub use freehold_kva as kva;
 pub use freehold_maple as maple;

@@ -1,11 +1,12 @@
-//! Loads one of the example servers from a process of its own, and checks that its page of metrics has every request.
+//! Loads one of the example servers from a process of its own, and checks that its page of metrics has every request, and
+//! no client that is gone.
 //!
 //!     cargo run --release -p freehold-metrics --example load -- 127.0.0.1:8080 20000
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const PATHS: [&str; 3] = ["/", "/square", "/primes"];
 const CONNECTIONS: usize = 8;
@@ -90,6 +91,16 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     }
     if value(&after, "http_requests_open") != Some(0) {
         return Err("requests are open".into());
+    }
+    // The server notices a closed connection soon.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let peers =
+        |page: &str| page.lines().filter(|line| line.starts_with("http_peer_requests_total{")).count();
+    while peers(&client.get("/metrics")?) != 1 {
+        if Instant::now() > deadline {
+            return Err("the page has clients that are gone".into());
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
     println!(
         "{} requests, {:.0} a second; the page of metrics has every one",

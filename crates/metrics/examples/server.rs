@@ -1,14 +1,15 @@
-//! A server that counts: requests and their latency for each page, and open requests, all in per-CPU memory.
+//! A server that counts: requests and their latency for each page, requests of each peer, and open requests, all in per-CPU
+//! memory.
 //!
 //!     cargo run --release -p freehold-metrics --example server -- 127.0.0.1:8080
 //!     curl http://127.0.0.1:8080/metrics
 
 mod http;
 
-use freehold_percpu::registry::{Registry, RegistryError};
+use freehold_percpu::registry::{Buckets, Registry};
 use freehold_percpu::{Counter, Gauge, Histogram};
 use std::error::Error;
-use std::time::Instant;
+use std::sync::Arc;
 
 /// What is counted of a page.
 struct Endpoint {
@@ -21,34 +22,68 @@ static ENDPOINTS: [Endpoint; http::PATHS.len()] =
 static OPEN: Gauge = Gauge::new();
 static REGISTRY: Registry = Registry::new();
 
+/// Upper bounds of the buckets of latencies, in seconds. The pages take microseconds.
+const BOUNDS: [f64; 9] = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 1e-3, 1e-2];
+const PEER_REQUESTS: &str = "http_peer_requests_total";
+/// Peers with a series of their own: clients choose how many there are.
+const MOST_PEERS: usize = 100;
+
 /// Gives what is counted its names. Who counts needs none of them.
-fn register() -> Result<(), RegistryError> {
+fn register() -> Result<(), Box<dyn Error>> {
+    // Nanoseconds are recorded, seconds are shown.
+    let buckets = Buckets::new(1e9, &BOUNDS)?;
     for (path, endpoint) in http::PATHS.iter().zip(&ENDPOINTS) {
         let labels = [("path", *path)];
         REGISTRY.add_counter("http_requests_total", &labels, &endpoint.requests)?;
-        REGISTRY.add_histogram("http_request_seconds", &labels, 1e9, &endpoint.latency_ns)?;
+        REGISTRY.add_histogram_with("http_request_seconds", &labels, &buckets, &endpoint.latency_ns)?;
     }
     REGISTRY.add_gauge("http_requests_open", &[], &OPEN)?;
+    REGISTRY.limit_series_of(PEER_REQUESTS, MOST_PEERS)?;
     REGISTRY.describe("http_requests_total", "Requests answered.")?;
-    REGISTRY.describe("http_request_seconds", "Time to answer a request.")
+    REGISTRY.describe("http_request_seconds", "Time to answer a request.")?;
+    REGISTRY.describe(PEER_REQUESTS, "Requests of each client that is connected.")?;
+    Ok(())
 }
 
-fn handle(path: &str) -> Option<String> {
-    if path == "/metrics" {
-        return Some(REGISTRY.render());
+/// A client that is connected. Its series goes away with it.
+struct Peer {
+    address: String,
+    /// Looked up once.
+    requests: Option<Arc<Counter>>,
+}
+
+impl http::Peer for Peer {
+    fn connected(address: &str) -> Self {
+        let requests = REGISTRY.counter(PEER_REQUESTS, &[("peer", address)]).ok();
+        Self { address: address.to_owned(), requests }
     }
-    let at = http::PATHS.iter().position(|known| *known == path)?;
-    let endpoint = &ENDPOINTS[at];
-    let begin = Instant::now();
-    OPEN.add(1);
-    let page = http::page(path);
-    OPEN.add(-1);
-    endpoint.requests.add(1);
-    endpoint.latency_ns.record(begin.elapsed().as_nanos() as u64);
-    page
+
+    fn handle(&self, path: &str) -> Option<String> {
+        if let Some(requests) = &self.requests {
+            requests.inc();
+        }
+        if path == "/metrics" {
+            return Some(REGISTRY.render());
+        }
+        let at = http::PATHS.iter().position(|known| *known == path)?;
+        let endpoint = &ENDPOINTS[at];
+        let timer = endpoint.latency_ns.timer();
+        OPEN.add(1);
+        let page = http::page(path);
+        OPEN.add(-1);
+        endpoint.requests.inc();
+        timer.stop();
+        page
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        REGISTRY.remove(PEER_REQUESTS, &[("peer", &self.address)]);
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     register()?;
-    http::serve(handle)
+    http::serve::<Peer>()
 }

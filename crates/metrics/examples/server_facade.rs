@@ -1,14 +1,15 @@
 //! The same server through the `metrics` facade: nothing in it is freehold's but the recorder, which one line installs.
-//! With `metrics-exporter-prometheus` that line is `let handle = PrometheusBuilder::new().install_recorder()?;`.
+//! With `metrics-exporter-prometheus` that line is `let handle = PrometheusBuilder::new().set_buckets(&[..])?.install_recorder()?;`.
 //!
 //!     cargo run --release -p freehold-metrics --example server_facade -- 127.0.0.1:8080
 //!     curl http://127.0.0.1:8080/metrics
 
 mod http;
 
+use freehold_metrics::Registry;
 use metrics::{Counter, Gauge, Histogram};
 use std::error::Error;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// What is counted of a page: handles, which are looked up once.
@@ -20,30 +21,55 @@ struct Endpoint {
 struct Metrics {
     endpoints: Vec<Endpoint>,
     open: Gauge,
-    render: Box<dyn Fn() -> String + Send + Sync>,
+    registry: Arc<Registry>,
 }
 
 static METRICS: OnceLock<Metrics> = OnceLock::new();
 
-fn handle(path: &str) -> Option<String> {
-    let metrics = METRICS.get()?;
-    if path == "/metrics" {
-        return Some((metrics.render)());
+const PEER_REQUESTS: &str = "http_peer_requests_total";
+
+/// A client that is connected. Its series goes away with it.
+struct Peer {
+    address: String,
+    requests: Counter,
+}
+
+impl http::Peer for Peer {
+    fn connected(address: &str) -> Self {
+        let address = address.to_owned();
+        Self { requests: metrics::counter!(PEER_REQUESTS, "peer" => address.clone()), address }
     }
-    let at = http::PATHS.iter().position(|known| *known == path)?;
-    let endpoint = &metrics.endpoints[at];
-    let begin = Instant::now();
-    metrics.open.increment(1.0);
-    let page = http::page(path);
-    metrics.open.decrement(1.0);
-    endpoint.requests.increment(1);
-    endpoint.latency.record(begin.elapsed());
-    page
+
+    fn handle(&self, path: &str) -> Option<String> {
+        let metrics = METRICS.get()?;
+        self.requests.increment(1);
+        if path == "/metrics" {
+            return Some(metrics.registry.render());
+        }
+        let at = http::PATHS.iter().position(|known| *known == path)?;
+        let endpoint = &metrics.endpoints[at];
+        let begin = Instant::now();
+        metrics.open.increment(1.0);
+        let page = http::page(path);
+        metrics.open.decrement(1.0);
+        endpoint.requests.increment(1);
+        endpoint.latency.record(begin.elapsed());
+        page
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        if let Some(metrics) = METRICS.get() {
+            metrics.registry.remove(PEER_REQUESTS, &[("peer", &self.address)]);
+        }
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The one line.
-    let handle_of_recorder = freehold_metrics::Recorder::new().install()?;
+    // The one line, and the buckets that are shown.
+    let registry = freehold_metrics::Recorder::new().buckets(&[1e-6, 1e-5, 1e-4, 1e-3, 1e-2])?.install()?;
+    registry.limit_series_of(PEER_REQUESTS, 100)?;
     metrics::describe_counter!("http_requests_total", "Requests answered.");
     metrics::describe_histogram!("http_request_seconds", "Time to answer a request.");
     let endpoint = |path: &&'static str| Endpoint {
@@ -53,8 +79,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let all = Metrics {
         endpoints: http::PATHS.iter().map(endpoint).collect(),
         open: metrics::gauge!("http_requests_open"),
-        render: Box::new(move || handle_of_recorder.render()),
+        registry,
     };
     METRICS.get_or_init(|| all);
-    http::serve(handle)
+    http::serve::<Peer>()
 }

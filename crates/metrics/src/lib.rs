@@ -15,31 +15,102 @@
 //! - Counters and histograms are per-CPU. A handle that is kept adds in a few nanoseconds; the macros look the handle
 //!   up each time, which costs more than the add.
 //! - Gauges are set as often as they are added to, so each is one atomic number.
-//! - A histogram stores whole multiples of a unit, by default 1e-9: seconds are stored as nanoseconds, up to 1.8e10.
-//!   Its buckets are an eighth wide.
+//! - Histograms are shown in the buckets that [`Recorder::buckets`] chooses for all, or [`Recorder::buckets_of`] for a name;
+//!   [`Buckets`] says how exact their counts are. Without a choice there is a bucket for each power of two.
 //! - Names and labels are made valid for Prometheus in the usual way: each invalid character becomes `_`.
-//! - Refused input is counted in `freehold_metrics_rejected_total`: a histogram's value that is negative, not a number
-//!   or too large; and a metric of another kind under a name that is taken.
+//! - A limit of series, and removals, are methods of the [`Registry`] that [`Recorder::install`] returns. After a removal, a
+//!   macro makes a new series that begins at 0; handles that were kept count for nobody.
+//!
+//! # Units
+//! A histogram stores whole parts of its unit, and values are rounded to these. The first of these rules that applies says
+//! which parts:
+//!
+//! 1. what [`Recorder::unit_of`] says of the name;
+//! 2. the unit that is described ([`metrics::describe_histogram!`]) before the first histogram of the name is registered;
+//! 3. the unit that the name ends with, as in `http_request_seconds` or `body_bytes`;
+//! 4. what [`Recorder::unit`] says, by default billionths.
+//!
+//! | Unit | Parts | Largest value |
+//! |---|---|---|
+//! | `seconds`, `milliseconds`, `microseconds`, `nanoseconds` | nanoseconds | 584 years |
+//! | `bytes`, `kibibytes` .. `tebibytes` | bytes | 16 EiB |
+//! | `bits_per_second` .. `terabits_per_second` | bits in a second | 1.8e19 |
+//! | `count` | whole numbers | 1.8e19 |
+//! | others | billionths | 1.8e10 |
+//!
+//! A sum has 128 bits, so it does not wrap: [`HistogramSnapshot::sum`](freehold_percpu::HistogramSnapshot::sum).
+//!
+//! Programs that use `prometheus-client` find a page for them in [`from_prometheus_client`].
+//!
+//! # What is refused
+//! It is counted in `freehold_metrics_rejected_total`: a histogram's value that is negative, not a number or too large; a
+//! metric of another kind under a name that is taken, or under the name of another's series, as `x_count` of a histogram
+//! `x`; and a unit that is described after the first histogram of the name, where it would change the parts.
 
 #![forbid(unsafe_code)]
 
-use freehold_percpu::registry::Registry;
-use freehold_percpu::{Counter, Histogram, Value};
-use metrics::{
-    CounterFn, GaugeFn, HistogramFn, Key, KeyName, Metadata, SetRecorderError, SharedString, Unit,
-};
+mod cache;
+#[doc = include_str!("../docs/from_prometheus_client.md")]
+pub mod from_prometheus_client {}
+mod handles;
+mod names;
+#[cfg(test)]
+mod tests;
+mod unit;
+
+pub use freehold_percpu::registry::{Buckets, BucketsError, Registry};
+
+use cache::Cache;
+use freehold_percpu::Counter;
+use freehold_percpu::registry::RegistryError;
+use handles::{Level, PerCpu, Sizes};
+use metrics::{Key, KeyName, Metadata, SetRecorderError, SharedString, Unit};
+use names::{sanitized, sanitized_label};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A histogram stores values as multiples of 1 divided by this number.
+/// A histogram without a unit stores values as multiples of 1 divided by this number.
 const DEFAULT_UNIT: f64 = 1e9;
 const REJECTED: &str = "freehold_metrics_rejected_total";
+const REJECTED_HELP: &str = "Values and metrics that could not be kept.";
 
 /// Recorder for the `metrics` facade.
 #[derive(Debug)]
 pub struct Recorder {
     registry: Arc<Registry>,
     rejected: Arc<Counter>,
+    choices: Choices,
+    /// Apart, so that the error of an installation, which returns the recorder, is not large.
+    cached: Box<Cached>,
+}
+
+/// Handles that were found before.
+#[derive(Debug)]
+struct Cached {
+    counters: Cache<metrics::Counter>,
+    gauges: Cache<metrics::Gauge>,
+    histograms: Cache<metrics::Histogram>,
+}
+
+/// How histograms are stored and shown: for all, and by name.
+#[derive(Debug)]
+struct Choices {
     unit: f64,
+    unit_of: BTreeMap<String, f64>,
+    bounds: Option<Vec<f64>>,
+    bounds_of: BTreeMap<String, Vec<f64>>,
+}
+
+impl Choices {
+    /// The buckets of a name whose described unit is `unit`.
+    fn buckets(&self, name: &str, unit: Option<Unit>) -> Result<Buckets, BucketsError> {
+        let by_rule = || unit.or_else(|| unit::of_name(name)).and_then(unit::parts).unwrap_or(self.unit);
+        let parts = self.unit_of.get(name).copied().unwrap_or_else(by_rule);
+        match self.bounds_of.get(name).or(self.bounds.as_ref()) {
+            Some(bounds) => Buckets::new(parts, bounds),
+            None => Buckets::powers_of_two(parts),
+        }
+    }
 }
 
 impl Default for Recorder {
@@ -48,23 +119,83 @@ impl Default for Recorder {
     }
 }
 
+/// Making a recorder.
 impl Recorder {
-    /// A recorder with a registry of its own.
+    /// A recorder with a registry of its own. Cost: constant.
     #[must_use]
     pub fn new() -> Self {
         let registry = Arc::new(Registry::new());
+        // An empty registry refuses neither.
         let rejected = registry.counter(REJECTED, &[]).unwrap_or_default();
-        Self { registry, rejected, unit: DEFAULT_UNIT }
+        let _ = registry.describe(REJECTED, REJECTED_HELP);
+        let choices = Choices {
+            unit: DEFAULT_UNIT,
+            unit_of: BTreeMap::new(),
+            bounds: None,
+            bounds_of: BTreeMap::new(),
+        };
+        let cached = Cached { counters: Cache::new(), gauges: Cache::new(), histograms: Cache::new() };
+        Self { registry, rejected, choices, cached: Box::new(cached) }
     }
 
-    /// Sets the unit of histograms: values are stored as whole multiples of `1 / unit`. A unit of 1 suits sizes in
-    /// bytes.
-    #[must_use]
-    pub fn unit(self, unit: f64) -> Self {
-        Self { unit, ..self }
+    /// Sets the unit of histograms that have none by their name or description: values are stored as whole multiples of
+    /// `1 / unit`. Cost: constant.
+    ///
+    /// # Errors
+    /// [`BucketsError::Divisor`].
+    pub fn unit(mut self, unit: f64) -> Result<Self, BucketsError> {
+        Buckets::new(unit, &[])?;
+        self.choices.unit = unit;
+        Ok(self)
     }
 
-    /// Makes this the recorder of the whole program. Returns its registry, for the page that shows the values.
+    /// Sets the unit of the histograms of a name: values are stored as whole multiples of `1 / unit`. Cost: logarithmic in
+    /// the names.
+    ///
+    /// # Errors
+    /// [`BucketsError::Divisor`].
+    pub fn unit_of(mut self, name: &str, unit: f64) -> Result<Self, BucketsError> {
+        Buckets::new(unit, &[])?;
+        self.choices.unit_of.insert(sanitized(name), unit);
+        Ok(self)
+    }
+
+    /// Chooses the upper bounds of the buckets of all histograms that [`buckets_of`](Self::buckets_of) does not name. They
+    /// rise; a bucket of all values is added.
+    ///
+    /// ```
+    /// let recorder = freehold_metrics::Recorder::new()
+    ///     .buckets(&[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0])?
+    ///     .buckets_of("body_bytes", &[1024.0, 65536.0, 1048576.0])?;
+    /// let registry = recorder.registry();
+    /// metrics::with_local_recorder(&recorder, || metrics::histogram!("body_bytes").record(2000.0));
+    /// assert!(registry.render().contains("body_bytes_bucket{le=\"65536\"} 1\n"));
+    /// # Ok::<(), freehold_metrics::BucketsError>(())
+    /// ```
+    ///
+    /// Cost: linear in the bounds.
+    ///
+    /// # Errors
+    /// [`BucketsError::Bound`], [`BucketsError::Order`].
+    pub fn buckets(mut self, bounds: &[f64]) -> Result<Self, BucketsError> {
+        Buckets::new(1.0, bounds)?;
+        self.choices.bounds = Some(bounds.to_vec());
+        Ok(self)
+    }
+
+    /// Chooses the upper bounds of the buckets of the histograms of a name, as [`buckets`](Self::buckets) does. Cost: linear
+    /// in the bounds.
+    ///
+    /// # Errors
+    /// [`BucketsError::Bound`], [`BucketsError::Order`].
+    pub fn buckets_of(mut self, name: &str, bounds: &[f64]) -> Result<Self, BucketsError> {
+        Buckets::new(1.0, bounds)?;
+        self.choices.bounds_of.insert(sanitized(name), bounds.to_vec());
+        Ok(self)
+    }
+
+    /// Makes this the recorder of the whole program. Returns its registry, for the page that shows the values. Cost:
+    /// constant.
     ///
     /// # Errors
     /// The program already has a recorder.
@@ -74,125 +205,102 @@ impl Recorder {
         Ok(registry)
     }
 
-    /// Its registry, for the page that shows the values.
+    /// Its registry, for the page that shows the values. Cost: constant.
     #[must_use]
     pub fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry)
     }
+}
 
-    /// Registers a metric under its key's name and labels, in Prometheus's form. Counts a refusal.
-    fn register<T, E>(
+/// What the facade's calls have in common.
+impl Recorder {
+    /// The handle of a key: from the cache, or made of the registry's metric. `None` if that is refused, which is counted.
+    fn handle<T: Clone>(
         &self,
         key: &Key,
-        get: impl FnOnce(&str, &[(&str, &str)]) -> Result<T, E>,
+        cache: &Cache<T>,
+        make: impl FnOnce(&str, &[(&str, &str)]) -> Result<T, RegistryError>,
     ) -> Option<T> {
+        // Read before the registry is asked: what is removed from then on is forgotten.
+        let removals = self.registry.removals();
+        if let Some(handle) = cache.get(key, removals) {
+            return Some(handle);
+        }
         let name = sanitized(key.name());
         let labels: Vec<_> =
             key.labels().map(|label| (sanitized_label(label.key()), label.value())).collect();
         let labels: Vec<_> = labels.iter().map(|(label, value)| (label.as_str(), *value)).collect();
-        get(&name, &labels).inspect_err(|_| self.rejected.add(1)).ok()
+        let handle = make(&name, &labels).inspect_err(|_| self.rejected.inc()).ok()?;
+        cache.put(key, &handle, removals, self.registry.len());
+        Some(handle)
     }
 
-    fn describe(&self, name: &KeyName, text: &SharedString) {
-        if self.registry.describe(&sanitized(name.as_str()), text).is_err() {
-            self.rejected.add(1);
+    /// Sets the help line of a name, and its unit where the name ends with it, which OpenMetrics asks for.
+    fn describe(&self, name: &str, unit: Option<Unit>, text: &SharedString) {
+        if let Some(unit) = unit {
+            // A name without the unit has no line of it.
+            let _ = self.registry.describe_unit(name, unit.as_str());
+        }
+        if self.registry.describe(name, text).is_err() {
+            self.rejected.inc();
         }
     }
-}
 
-/// A name in which each character that Prometheus does not accept is `_`.
-fn sanitized(name: &str) -> String {
-    let known = |at: usize, c: char| c.is_ascii_alphabetic() || c == '_' || at > 0 && c.is_ascii_digit();
-    name.chars().enumerate().map(|(at, c)| if known(at, c) { c } else { '_' }).collect()
-}
-
-/// As `sanitized`, for a label. Its name must not begin with two `_`, which Prometheus reserves.
-fn sanitized_label(name: &str) -> String {
-    let name = sanitized(name);
-    if name.starts_with("__") { format!("_{}", name.trim_start_matches('_')) } else { name }
+    /// The buckets of a name's histograms; chosen for the first of them.
+    fn buckets_for(&self, name: &str) -> Result<Buckets, RegistryError> {
+        self.registry.buckets_of(name).map_or_else(
+            || {
+                let refused = |_| RegistryError::Buckets { name: name.to_owned() };
+                self.choices.buckets(name, None).map_err(refused)
+            },
+            Ok,
+        )
+    }
 }
 
 impl metrics::Recorder for Recorder {
-    fn describe_counter(&self, key: KeyName, _unit: Option<Unit>, description: SharedString) {
-        self.describe(&key, &description);
+    fn describe_counter(&self, key: KeyName, unit: Option<Unit>, description: SharedString) {
+        self.describe(&sanitized(key.as_str()), unit, &description);
     }
 
-    fn describe_gauge(&self, key: KeyName, _unit: Option<Unit>, description: SharedString) {
-        self.describe(&key, &description);
+    fn describe_gauge(&self, key: KeyName, unit: Option<Unit>, description: SharedString) {
+        self.describe(&sanitized(key.as_str()), unit, &description);
     }
 
-    fn describe_histogram(&self, key: KeyName, _unit: Option<Unit>, description: SharedString) {
-        self.describe(&key, &description);
+    fn describe_histogram(&self, key: KeyName, unit: Option<Unit>, description: SharedString) {
+        let name = sanitized(key.as_str());
+        self.describe(&name, unit, &description);
+        let described = self.choices.buckets(&name, unit).map(|buckets| {
+            // A description without a unit chooses nothing.
+            unit.map_or(Ok(()), |_| self.registry.describe_buckets(&name, &buckets))
+        });
+        if !matches!(described, Ok(Ok(()))) {
+            self.rejected.inc();
+        }
     }
 
     fn register_counter(&self, key: &Key, _metadata: &Metadata<'_>) -> metrics::Counter {
-        let found = self.register(key, |name, labels| self.registry.counter(name, labels));
-        found.map_or_else(metrics::Counter::noop, |counter| {
-            metrics::Counter::from_arc(Arc::new(PerCpu(counter)))
-        })
+        let make = |name: &str, labels: &[(&str, &str)]| {
+            Ok(metrics::Counter::from_arc(Arc::new(PerCpu(self.registry.counter(name, labels)?))))
+        };
+        self.handle(key, &self.cached.counters, make).unwrap_or_else(metrics::Counter::noop)
     }
 
     fn register_gauge(&self, key: &Key, _metadata: &Metadata<'_>) -> metrics::Gauge {
-        let found = self.register(key, |name, labels| self.registry.value(name, labels));
-        found.map_or_else(metrics::Gauge::noop, |value| metrics::Gauge::from_arc(Arc::new(Level(value))))
+        let make = |name: &str, labels: &[(&str, &str)]| {
+            Ok(metrics::Gauge::from_arc(Arc::new(Level(self.registry.value(name, labels)?))))
+        };
+        self.handle(key, &self.cached.gauges, make).unwrap_or_else(metrics::Gauge::noop)
     }
 
     fn register_histogram(&self, key: &Key, _metadata: &Metadata<'_>) -> metrics::Histogram {
-        let found = self.register(key, |name, labels| self.registry.histogram(name, labels, self.unit));
-        found.map_or_else(metrics::Histogram::noop, |histogram| {
+        let make = |name: &str, labels: &[(&str, &str)]| {
+            let buckets = self.buckets_for(name)?;
+            let histogram = self.registry.histogram_with(name, labels, &buckets)?;
             let rejected = Arc::clone(&self.rejected);
-            metrics::Histogram::from_arc(Arc::new(Sizes { histogram, rejected, unit: self.unit }))
-        })
-    }
-}
-
-/// A counter of the registry.
-struct PerCpu(Arc<Counter>);
-
-impl CounterFn for PerCpu {
-    fn increment(&self, value: u64) {
-        self.0.add(value);
-    }
-
-    /// Raises the counter to `value`. Concurrent increments are added on top.
-    fn absolute(&self, value: u64) {
-        self.0.add(value.saturating_sub(self.0.get()));
-    }
-}
-
-/// A settable value of the registry.
-struct Level(Arc<Value>);
-
-impl GaugeFn for Level {
-    fn increment(&self, value: f64) {
-        self.0.add(value);
-    }
-
-    fn decrement(&self, value: f64) {
-        self.0.add(-value);
-    }
-
-    fn set(&self, value: f64) {
-        self.0.set(value);
-    }
-}
-
-/// A histogram of the registry.
-struct Sizes {
-    histogram: Arc<Histogram>,
-    rejected: Arc<Counter>,
-    unit: f64,
-}
-
-impl HistogramFn for Sizes {
-    fn record(&self, value: f64) {
-        let whole = (value * self.unit).round();
-        // The bound is the first number that does not fit in 64 bits. The range contains no NaN.
-        if (0.0..18_446_744_073_709_551_616.0).contains(&whole) {
-            self.histogram.record(whole as u64);
-        } else {
-            self.rejected.add(1);
-        }
+            Ok(metrics::Histogram::from_arc(Arc::new(Sizes { histogram, rejected, unit: buckets.unit() })))
+        };
+        self.handle(key, &self.cached.histograms, make).unwrap_or_else(metrics::Histogram::noop)
     }
 }
 
@@ -200,59 +308,3 @@ impl HistogramFn for Sizes {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use metrics::with_local_recorder;
-
-    #[test]
-    fn what_is_recorded_is_shown() {
-        let recorder = Recorder::new();
-        let registry = recorder.registry();
-        with_local_recorder(&recorder, || {
-            let hits = metrics::counter!("http.requests", "path" => "/a", "0 code" => "200");
-            hits.increment(3);
-            metrics::counter!("http.requests", "0 code" => "200", "path" => "/a").increment(1);
-            hits.absolute(10);
-            hits.absolute(5);
-            metrics::describe_counter!("http.requests", "Requests.");
-            let depth = metrics::gauge!("depth");
-            depth.set(2.5);
-            depth.increment(1.0);
-            depth.decrement(0.25);
-            let seconds = metrics::histogram!("seconds");
-            seconds.record(0.5);
-            seconds.record(1.0);
-        });
-        let text = registry.render();
-        for line in [
-            "# HELP http_requests Requests.",
-            "# TYPE http_requests counter",
-            "http_requests{_code=\"200\",path=\"/a\"} 10",
-            "# TYPE depth gauge",
-            "depth 3.25",
-            "# TYPE seconds histogram",
-            "seconds_sum 1.5",
-            "seconds_count 2",
-            "freehold_metrics_rejected_total 0",
-        ] {
-            assert!(text.lines().any(|other| other == line), "{line} in\n{text}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_recorded_is_counted() {
-        let recorder = Recorder::new().unit(1.0);
-        let registry = recorder.registry();
-        with_local_recorder(&recorder, || {
-            let bytes = metrics::histogram!("bytes");
-            [-1.0, f64::NAN, f64::INFINITY, 2e19, 7.0].into_iter().for_each(|value| bytes.record(value));
-            metrics::gauge!("bytes").set(1.0);
-            metrics::counter!("a", "x-y" => "", "x_y" => "").increment(1);
-        });
-        let text = registry.render();
-        assert!(text.contains("freehold_metrics_rejected_total 6\n"), "{text}");
-        assert!(text.contains("bytes_count 1\n") && text.contains("bytes_sum 7\n"), "{text}");
-    }
-}

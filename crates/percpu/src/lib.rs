@@ -63,8 +63,8 @@ mod type_rules;
 pub use config::{Config, Population};
 #[cfg(feature = "std")]
 pub use count::{
-    ApproxCounter, ApproxGauge, BUCKETS, Counter, Gauge, Histogram, HistogramSnapshot, LengthsDiffer, Value,
-    snapshot,
+    ApproxCounter, ApproxGauge, BUCKETS, Counter, Gauge, Histogram, HistogramSnapshot, LengthsDiffer, Timer,
+    Value, snapshot,
 };
 pub use error::{AllocError, ConfigError, FreeError};
 pub use first_fit::FirstFit;

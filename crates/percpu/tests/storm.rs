@@ -139,7 +139,7 @@ fn in_a_storm(heap: &'static PerCpuHeap) {
     assert_eq!(approx.get(), sum(&|add| if add % EACH_RECORD == 0 { add & 127 } else { 0 }));
     let seen = histogram.snapshot();
     assert_eq!(seen.count(), all * each.div_ceil(EACH_RECORD));
-    assert_eq!(seen.sum(), sum(&|add| if add % EACH_RECORD == 0 { add } else { 0 }));
+    assert_eq!(seen.sum(), u128::from(sum(&|add| if add % EACH_RECORD == 0 { add } else { 0 })));
     let handled = interrupted.handled.load(SeqCst);
     eprintln!("{}: {handled} signals", heap.add_mode());
     assert_eq!(interrupted.counter.get(), handled);

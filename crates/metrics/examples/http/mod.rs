@@ -1,4 +1,4 @@
-//! A small HTTP server: hyper on tokio, one handler for all paths.
+//! A small HTTP server: hyper on tokio, one handler for all paths of a connection.
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -26,8 +26,16 @@ pub(crate) fn page(path: &str) -> Option<String> {
     }
 }
 
+/// A client's connection, which is dropped when the client goes away.
+pub(crate) trait Peer: Send + Sync + 'static {
+    fn connected(address: &str) -> Self;
+
+    /// The answer to a path; `None` if there is no such page.
+    fn handle(&self, path: &str) -> Option<String>;
+}
+
 /// Answers requests at the address that the program was given, on a thread for each CPU. Says where it listens.
-pub(crate) fn serve(handle: fn(&str) -> Option<String>) -> Result<(), Box<dyn Error>> {
+pub(crate) fn serve<P: Peer>() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -35,10 +43,11 @@ pub(crate) fn serve(handle: fn(&str) -> Option<String>) -> Result<(), Box<dyn Er
         println!("listening on {}", listener.local_addr()?);
         std::io::stdout().flush()?;
         loop {
-            let (stream, _) = listener.accept().await?;
+            let (stream, address) = listener.accept().await?;
             tokio::spawn(async move {
+                let peer = &P::connected(&address.to_string());
                 let service = service_fn(move |request: Request<Incoming>| async move {
-                    Ok::<_, Infallible>(response(handle(request.uri().path())))
+                    Ok::<_, Infallible>(response(peer.handle(request.uri().path())))
                 });
                 let connection = hyper::server::conn::http1::Builder::new()
                     .timer(TokioTimer::new())

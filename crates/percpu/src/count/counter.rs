@@ -85,6 +85,12 @@ impl Counter {
         }
     }
 
+    /// Adds 1. Cost: as [`Counter::add`].
+    #[inline(always)]
+    pub fn inc(&self) {
+        self.add(1);
+    }
+
     #[cold]
     fn add_first(&self, value: u64) {
         match self.object.make() {
@@ -105,7 +111,7 @@ impl Counter {
     }
 
     /// The part of the count that is not in slots. Acquire pairs with the Release of a reset: slots read afterwards are
-    /// at least as high as those that the reset read, so no value is below 0.
+    /// at least as high as those that the reset read, so no value of a counter is below 0.
     pub(super) fn kept(&self) -> u64 {
         self.baseline.load(Ordering::Acquire).wrapping_neg()
     }
@@ -131,12 +137,19 @@ impl Counter {
     ///
     /// Cost: a load for each CPU, repeated for each concurrent reset.
     pub fn reset(&self) -> u64 {
+        self.set_to(|| 0)
+    }
+
+    /// Sets the counter to a value, modulo 2^64, and returns its previous one. `value` is called again for each
+    /// concurrent change by this method.
+    pub(super) fn set_to(&self, value: impl Fn() -> u64) -> u64 {
         let mut baseline = self.baseline.load(Ordering::Acquire);
         loop {
             let sum = self.slots();
+            let new = sum.wrapping_sub(value());
             // Release pairs with the Acquire of another reset, which then reads slots at least as high as this one did.
             let stored =
-                self.baseline.compare_exchange_weak(baseline, sum, Ordering::AcqRel, Ordering::Acquire);
+                self.baseline.compare_exchange_weak(baseline, new, Ordering::AcqRel, Ordering::Acquire);
             match stored {
                 Ok(_) => return sum.wrapping_sub(baseline),
                 Err(newer) => baseline = newer,

@@ -6,39 +6,25 @@
 //! ```
 //!
 //! A bucket is at most an eighth of its lower end wide. A record is two adds: to its bucket, and to the sum.
+//!
+//! **The sum has 128 bits, its word 64.** The counts say in which range the sum lies, since each bucket has a lowest and
+//! a highest value. The range is at most an eighth of the sum wide. While that is below 2^64, only one number of the
+//! range has the low 64 bits of the word, so the sum is exact, up to 2^67. Beyond that, the range is that of the values
+//! since the last read.
 
+use super::buckets::{BUCKETS, bucket_of};
+use super::snapshot::HistogramSnapshot;
 use crate::AllocError;
 use crate::heap::{HeapError, LazyObject, PerCpuHeap};
 use freehold_sys::fork::{self, Held};
 use std::fmt;
-use std::iter::FusedIterator;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::vec::Vec;
+use std::time::Duration;
 
-/// Number of bits below a value's highest one that select the bucket.
-const SUB_BITS: u32 = 3;
-const SUBS: usize = 1 << SUB_BITS;
-/// Buckets of a histogram.
-pub const BUCKETS: usize = (u64::BITS - SUB_BITS + 1) as usize * SUBS;
-/// The word that holds the sum.
+/// The word that holds the low 64 bits of the sum.
 const SUM: usize = BUCKETS;
 const WORDS: usize = BUCKETS + 1;
-
-/// The bucket of a value.
-#[inline]
-fn bucket_of(value: u64) -> usize {
-    // The `| SUBS` makes each small value its own bucket without a branch.
-    let shift = (u64::BITS - SUB_BITS - 1).saturating_sub((value | SUBS as u64).leading_zeros());
-    ((shift as usize) << SUB_BITS) + (value >> shift) as usize
-}
-
-/// The values of a bucket: the lowest and the highest.
-fn values_of(bucket: usize) -> (u64, u64) {
-    let shift = (bucket / SUBS).saturating_sub(1) as u32;
-    let first = ((bucket - ((shift as usize) << SUB_BITS)) as u64) << shift;
-    (first, first + ((1 << shift) - 1))
-}
 
 /// Counts values by size, from any thread. It takes 3,976 bytes for each CPU.
 ///
@@ -58,8 +44,16 @@ pub struct Histogram {
     object: LazyObject<WORDS>,
     /// Number of values that were not recorded because there was no memory.
     missed: AtomicU64,
+    read: Mutex<Read>,
+}
+
+/// What earlier reads left.
+#[derive(Debug)]
+struct Read {
     /// The slots' values at the last reset; `None` for zeros.
-    baseline: Mutex<Option<HistogramSnapshot>>,
+    baseline: Option<HistogramSnapshot>,
+    /// The least sum, the highest sum, and the sum of the last read.
+    last: Option<[u128; 3]>,
 }
 
 impl fmt::Debug for Histogram {
@@ -79,7 +73,11 @@ impl Histogram {
     /// A histogram without values and without memory. Cost: constant.
     #[must_use]
     pub const fn new() -> Self {
-        Self { object: LazyObject::new(), missed: AtomicU64::new(0), baseline: Mutex::new(None) }
+        Self {
+            object: LazyObject::new(),
+            missed: AtomicU64::new(0),
+            read: Mutex::new(Read { baseline: None, last: None }),
+        }
     }
 
     /// A histogram without values in a heap. Cost: as [`PerCpuHeap::alloc`].
@@ -121,111 +119,86 @@ impl Histogram {
         }
     }
 
+    /// Records a duration in nanoseconds; a longer one than 584 years counts as that long. Cost: as
+    /// [`Histogram::record`].
+    #[inline]
+    pub fn record_duration(&self, duration: Duration) {
+        self.record(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+    }
+
     /// The number of values that were not recorded because there was no memory. Cost: constant.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }
 
-    /// The values recorded since the histogram was made or reset. A concurrent record may be in the sum but not in its
-    /// bucket, or vice versa. Cost: a load for each CPU and each of 497 words.
+    /// The values recorded since the histogram was made or reset. Values that are recorded concurrently may be in the sum
+    /// but not in their buckets, or vice versa; all others are in both. Cost: a load for each CPU and each of 497 words.
     #[must_use]
     pub fn snapshot(&self) -> HistogramSnapshot {
+        let mut seen = HistogramSnapshot::default();
+        self.read_into(&mut seen);
+        seen
+    }
+
+    /// [`Histogram::snapshot`] into an existing one.
+    pub(crate) fn read_into(&self, seen: &mut HistogramSnapshot) {
         // Slots read under the lock are at least as high as those that the last reset read.
-        let baseline = self.baseline();
-        let now = self.slots();
-        match &*baseline {
-            Some(before) => now.since(before),
-            None => now,
+        let mut read = self.read();
+        self.slots(&mut read.last, seen);
+        if let Some(before) = &read.baseline {
+            seen.subtract(before);
         }
     }
 
     /// Resets the histogram and returns the recorded values. Each count, and each part of the sum, is in the result of
     /// exactly one reset, or in later reads. Cost: as [`Histogram::snapshot`].
     pub fn reset(&self) -> HistogramSnapshot {
-        let mut baseline = self.baseline();
-        let now = self.slots();
-        match baseline.replace(now.clone()) {
+        let mut read = self.read();
+        let mut now = HistogramSnapshot::default();
+        self.slots(&mut read.last, &mut now);
+        match read.baseline.replace(now.clone()) {
             Some(before) => now.since(&before),
             None => now,
         }
     }
 
-    /// All values that were ever recorded.
-    fn slots(&self) -> HistogramSnapshot {
-        let words = self.object.get();
-        let word = |index| words.map_or(0, |words| words.sum(index));
-        HistogramSnapshot { counts: (0..BUCKETS).map(word).collect(), sum: word(SUM) }
+    /// Reads all values that were ever recorded.
+    fn slots(&self, last: &mut Option<[u128; 3]>, seen: &mut HistogramSnapshot) {
+        seen.counts.resize(BUCKETS, 0);
+        let Some(words) = self.object.get() else {
+            seen.counts.fill(0);
+            seen.sum = 0;
+            return;
+        };
+        // The sum first: a value's count is added before its sum, so most that is in the sum is counted, too.
+        let low = words.sum(SUM);
+        words.sum_each(&mut seen.counts);
+        let (least, most) = seen.sum_range();
+        seen.sum = whole_sum(low, (least, most), last.as_ref());
+        *last = Some([least, most, seen.sum]);
     }
 
-    fn baseline(&self) -> Held<MutexGuard<'_, Option<HistogramSnapshot>>> {
-        fork::lock(|| self.baseline.lock())
+    fn read(&self) -> Held<MutexGuard<'_, Read>> {
+        fork::lock(|| self.read.lock())
     }
 }
 
-/// The values that a histogram had recorded at one moment, or between two.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HistogramSnapshot {
-    counts: Vec<u64>,
-    sum: u64,
-}
-
-impl HistogramSnapshot {
-    /// The number of recorded values. Cost: a step for each of 496 buckets.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.counts.iter().copied().fold(0, u64::wrapping_add)
-    }
-
-    /// The sum of the recorded values, modulo 2^64. Cost: constant.
-    #[must_use]
-    pub fn sum(&self) -> u64 {
-        self.sum
-    }
-
-    /// The values recorded after `earlier`, a snapshot of the same histogram. Cost: a step for each of 497 words.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        let counts = self.counts.iter().zip(&earlier.counts).map(|(now, then)| now.wrapping_sub(*then));
-        Self { counts: counts.collect(), sum: self.sum.wrapping_sub(earlier.sum) }
-    }
-
-    /// The nonempty buckets: the lowest and the highest value of each, and its number of recorded values.
-    ///
-    /// Cost: a step for each of 496 buckets.
-    pub fn buckets(&self) -> impl FusedIterator<Item = (u64, u64, u64)> {
-        let all = self.counts.iter().enumerate().filter(|(_, count)| **count != 0);
-        all.map(|(bucket, &count)| {
-            let (first, last) = values_of(bucket);
-            (first, last, count)
-        })
-    }
-
-    /// The number of values up to `most`, which should be the highest value of a bucket. Otherwise the bucket of `most`
-    /// is not counted.
-    ///
-    /// Cost: a step for each bucket up to `most`.
-    #[must_use]
-    pub fn count_up_to(&self, most: u64) -> u64 {
-        let below = self.buckets().take_while(|&(_, last, _)| last <= most);
-        below.map(|(_, _, count)| count).fold(0, u64::wrapping_add)
-    }
-
-    /// The lowest and the highest value of the bucket that contains the value at `quantile`: 0 is the first value, 0.5
-    /// the median, 1 the last. `None` if nothing was recorded, or for a quantile outside 0 to 1. Cost: a step for each
-    /// of 496 buckets.
-    #[must_use]
-    pub fn quantile(&self, quantile: f64) -> Option<(u64, u64)> {
-        if !(0.0..=1.0).contains(&quantile) {
-            return None;
+/// The sum whose low 64 bits are `low`, and which is nearest to the middle of its range. If the range is too wide for
+/// that, the range of what was added since the last read counts.
+fn whole_sum(low: u64, (least, most): (u128, u128), last: Option<&[u128; 3]>) -> u128 {
+    let middle = match last {
+        Some([before_least, before_most, sum]) if most - least >= 1 << 63 => {
+            let added = least.saturating_sub(*before_least) / 2 + most.saturating_sub(*before_most) / 2;
+            sum.saturating_add(added)
         }
-        let wanted = ((quantile * self.count() as f64).ceil() as u64).max(1);
-        let mut passed = 0_u64;
-        self.buckets().find_map(|(first, last, count)| {
-            passed = passed.saturating_add(count);
-            (passed >= wanted).then_some((first, last))
-        })
-    }
+        _ => least + (most - least) / 2,
+    };
+    // From -2^63 to 2^63 - 1.
+    let further = low.wrapping_sub(middle as u64).cast_signed();
+    let near = middle.saturating_add_signed(i128::from(further));
+    // Below half of 2^64, the nearest number may be below 0.
+    if near as u64 == low { near } else { u128::from(low) }
 }
 
 #[cfg(test)]
@@ -233,36 +206,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_follow_one_another_and_hold_their_values() {
-        let mut next = 0_u64;
-        for bucket in 0..BUCKETS {
-            let (first, last) = values_of(bucket);
-            assert_eq!(first, next, "bucket {bucket}");
-            assert!(first <= last && last - first <= first / 8);
-            for value in [first, first + (last - first) / 2, last] {
-                assert_eq!(bucket_of(value), bucket, "{value}");
+    fn sums_have_128_bits() {
+        let histogram = Histogram::new();
+        let mut sum = 0_u128;
+        // Fewer than eight times 2^64 at once, and read in between: exact however large.
+        for round in 0..40_u64 {
+            for value in [u64::MAX, u64::MAX - round, 1 << 63, (1 << 62) + 12_345, 7 * round] {
+                histogram.record(value);
+                sum += u128::from(value);
             }
-            next = last.wrapping_add(1);
+            let seen = histogram.snapshot();
+            assert_eq!(seen.sum(), sum, "round {round}");
+            let (least, most) = seen.sum_range();
+            assert!(least <= sum && sum <= most && most - least <= least / 8);
         }
-        assert_eq!(next, 0, "the last bucket ends at the largest value");
+        assert!(sum > 1 << 67);
+        let taken = histogram.reset();
+        histogram.record(5);
+        assert_eq!((taken.sum(), histogram.snapshot().sum()), (sum, 5));
     }
 
     #[test]
-    fn quantiles() {
-        let counts = |pairs: &[(u64, u64)]| {
-            let mut counts = std::vec![0; BUCKETS];
-            pairs.iter().for_each(|&(value, count)| counts[bucket_of(value)] += count);
-            HistogramSnapshot { counts, sum: 0 }
-        };
-        let seen = counts(&[(1, 50), (100, 49), (1000, 1)]);
-        assert_eq!(seen.quantile(0.0), Some((1, 1)));
-        assert_eq!(seen.quantile(0.5), Some((1, 1)));
-        assert_eq!(seen.quantile(0.51), Some((96, 103)));
-        assert_eq!(seen.quantile(1.0), Some((960, 1023)));
-        assert_eq!(seen.quantile(1.1), None);
-        assert_eq!(seen.quantile(f64::NAN), None);
-        assert_eq!(counts(&[]).quantile(0.5), None);
-        assert_eq!((seen.count_up_to(1), seen.count_up_to(102), seen.count_up_to(103)), (50, 50, 99));
-        assert_eq!(seen.since(&counts(&[(1, 20)])), counts(&[(1, 30), (100, 49), (1000, 1)]));
+    fn a_sum_that_nobody_read_in_time_is_near() {
+        let histogram = Histogram::new();
+        (0..1000).for_each(|nth| histogram.record(u64::MAX - nth));
+        let (sum, right) =
+            (histogram.snapshot().sum(), (0..1000).map(|nth| u128::from(u64::MAX - nth)).sum());
+        assert!(sum.abs_diff(right) <= right / 16 + (1 << 63), "{sum}, right: {right}");
+    }
+
+    #[test]
+    fn timers_record_once() {
+        let histogram = Histogram::new();
+        drop(histogram.timer());
+        let stopped = histogram.timer().stop();
+        histogram.timer().discard();
+        histogram.record_duration(Duration::MAX);
+        let seen = histogram.snapshot();
+        assert_eq!(seen.count(), 3);
+        assert!(seen.sum() >= u128::from(u64::MAX) + stopped.as_nanos());
     }
 }

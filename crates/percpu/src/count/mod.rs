@@ -15,15 +15,22 @@
 //! include concurrent adds or not.
 
 mod approx;
+mod buckets;
 mod counter;
 mod gauge;
 mod histogram;
+mod snapshot;
 #[cfg(test)]
 mod tests;
+mod timer;
 mod value;
 
 pub use approx::ApproxCounter;
+pub use buckets::BUCKETS;
+pub(crate) use buckets::bucket_of;
 pub use counter::{Counter, LengthsDiffer, snapshot};
 pub use gauge::{ApproxGauge, Gauge};
-pub use histogram::{BUCKETS, Histogram, HistogramSnapshot};
+pub use histogram::Histogram;
+pub use snapshot::HistogramSnapshot;
+pub use timer::Timer;
 pub use value::Value;

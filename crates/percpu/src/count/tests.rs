@@ -56,7 +56,7 @@ fn sums_are_exact() {
         let seen = histogram.snapshot();
         assert_eq!(seen.count(), THREADS * ADDS);
         assert_eq!(all_of(seen.buckets()).into_iter().map(|(_, _, count)| count).sum::<u64>(), seen.count());
-        assert_eq!(seen.sum(), THREADS * (0..ADDS).map(|add| add % 100).sum::<u64>());
+        assert_eq!(seen.sum(), u128::from(THREADS * (0..ADDS).map(|add| add % 100).sum::<u64>()));
         drop((gauge, histogram));
         Counter::free_bulk(counters);
         heap.trim();
@@ -92,18 +92,43 @@ fn resets_lose_nothing() {
 }
 
 #[test]
+fn a_gauge_is_set() {
+    for heap in heaps() {
+        let gauge = Gauge::in_heap(heap).unwrap();
+        gauge.add(-3);
+        for value in [0, 7, -7, i64::MIN, i64::MAX] {
+            gauge.set(value);
+            assert_eq!(gauge.get(), value);
+            gauge.add(5);
+            assert_eq!(gauge.get(), value.wrapping_add(5));
+        }
+        // Adds to a gauge that is set come to nothing, so what remains is what was set.
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| (0..ADDS).for_each(|add| gauge.add([3, -3][add as usize % 2])));
+            }
+            (0..100).for_each(|value| gauge.set(value));
+        });
+        assert!((gauge.get() - 99).abs() <= 3 * THREADS as i64, "{}", gauge.get());
+    }
+}
+
+#[test]
 fn resets_of_a_histogram_lose_nothing() {
     for heap in heaps() {
         let histogram = Histogram::in_heap(heap).unwrap();
         let done = AtomicBool::new(false);
-        let mut taken = (0, 0);
+        let mut taken = (0, 0_u128);
         std::thread::scope(|scope| {
             let resetting = scope.spawn(|| {
-                let mut taken = (0, 0);
+                let mut taken = (0, 0_u128);
                 while !done.load(Relaxed) {
                     let (reset, now) = (histogram.reset(), histogram.snapshot());
                     taken = (taken.0 + reset.count(), taken.1 + reset.sum());
-                    assert!(now.count() <= THREADS * ADDS && now.sum() <= THREADS * ADDS * 2, "below 0");
+                    assert!(
+                        now.count() <= THREADS * ADDS && now.sum() <= u128::from(THREADS * ADDS * 2),
+                        "below 0"
+                    );
                 }
                 taken
             });
@@ -118,7 +143,7 @@ fn resets_of_a_histogram_lose_nothing() {
         let sum = THREADS * (0..ADDS).map(|add| add % 3).sum::<u64>();
         assert_eq!(
             (taken.0 + rest.count(), taken.1 + rest.sum()),
-            (THREADS * ADDS, sum),
+            (THREADS * ADDS, u128::from(sum)),
             "{}",
             heap.add_mode()
         );

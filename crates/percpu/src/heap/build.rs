@@ -3,6 +3,7 @@
 use super::add_mode::{AddMode, Adder};
 use super::core_set::CoreSet;
 use super::magazine::Magazines;
+use super::stock::Stock;
 use super::sync::Mutex;
 use super::units::{UNIT_BYTES, Units};
 use super::{HeapError, Index, PerCpuHeap};
@@ -74,6 +75,7 @@ impl Builder {
         Ok(PerCpuHeap {
             adder,
             magazines: Magazines::new(self.cpus)?,
+            stock: Stock::new(),
             core: Mutex::new(CoreSet::new(&units, capacity_bytes)?),
             units,
         })

@@ -3,7 +3,8 @@
 #![allow(unsafe_code, reason = "objects are found by address; types say that zeros are a value")]
 
 use super::{PerCpuHeap, TryAllocError, magazine, sync};
-use crate::{AllocError, Request};
+use crate::{AllocError, OutOfMemory, Request};
+use std::alloc::Layout;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::sync::atomic::{
@@ -99,6 +100,11 @@ impl<'heap, T: Zeroed> PerCpu<'heap, T> {
     }
 }
 
+/// The request for a place, of the size of its class if it has one: a free may put the place into a magazine.
+fn whole_class(request: &Request) -> Request {
+    magazine::class_of(request).map_or(*request, magazine::request_of)
+}
+
 /// Objects that exist once per CPU.
 impl PerCpuHeap {
     /// Allocates an object whose values are all zero.
@@ -122,9 +128,9 @@ impl PerCpuHeap {
         Ok(PerCpu::new(self, self.alloc_place(&PerCpu::<T>::REQUEST)?))
     }
 
-    /// Allocates an object whose values are all zero from populated memory. It makes no system call and waits for no
-    /// lock. The first write to a page may still fault. Cost: as [`PerCpuHeap::alloc`], without waiting and without
-    /// getting memory.
+    /// Allocates an object whose values are all zero from populated memory: a heap has some once it has allocated, and
+    /// for as many objects as were [prepared](Self::prepare). It makes no system call and waits for no lock. The first
+    /// write to a page may still fault. Cost: as [`PerCpuHeap::alloc`], without waiting and without getting memory.
     ///
     /// # Errors
     /// See [`TryAllocError`].
@@ -135,11 +141,49 @@ impl PerCpuHeap {
         {
             return Ok(PerCpu::new(self, place));
         }
-        let mut core = sync::try_lock(&self.core).ok_or(TryAllocError::Busy)?;
-        // A place that a free puts into a magazine must have the size of its class.
-        let request = magazine::class_of(&request).map_or(request, magazine::request_of);
-        let place = core.try_alloc(&request).map_err(TryAllocError::Alloc)?;
+        let request = whole_class(&request);
+        let found = match sync::try_lock(&self.core) {
+            Some(mut core) => core.try_alloc(&request).map_err(TryAllocError::Alloc),
+            None => Err(TryAllocError::Busy),
+        };
+        // Last, so that what was prepared is left for when there is nothing else.
+        let place = found.or_else(|error| self.stock.try_take(&request).ok_or(error))?;
         Ok(PerCpu::new(self, place))
+    }
+
+    /// Sets zeroed objects aside until at least `count` of this size and alignment are, so that
+    /// [`try_alloc`](Self::try_alloc) finds that many, also while other threads hold the heap's lock. Only that call takes
+    /// them. They stay set aside, through [`trim`](Self::trim) as well, until they are taken. A thread that finds another
+    /// one taking or setting aside at that very moment may still get [`TryAllocError::Busy`].
+    ///
+    /// ```
+    /// use freehold_percpu::heap::PerCpuHeap;
+    /// use std::alloc::Layout;
+    /// use std::sync::atomic::AtomicU32;
+    /// let heap = PerCpuHeap::new()?;
+    /// assert!(heap.try_alloc::<[AtomicU32; 100]>().is_err());
+    /// heap.prepare(Layout::new::<[AtomicU32; 100]>(), 1000)?;
+    /// for _ in 0..1000 {
+    ///     heap.try_alloc::<[AtomicU32; 100]>()?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Cost: as [`PerCpuHeap::alloc_bulk`] of what is missing.
+    ///
+    /// # Errors
+    /// As [`PerCpuHeap::alloc`]. Nothing more was set aside.
+    pub fn prepare(&self, layout: Layout, count: usize) -> Result<(), AllocError> {
+        let request = whole_class(&Request::new(layout.size() as u64).align(layout.align() as u64));
+        let missing = count.saturating_sub(self.stock.count(&request));
+        let mut places = Vec::new();
+        places.try_reserve_exact(missing).map_err(|_| AllocError::OutOfMemory)?;
+        places.resize(missing, 0);
+        self.alloc_places(&request, &mut places)?;
+        self.stock.add(&request, &places).map_err(|OutOfMemory| {
+            self.free_places(&request, &places);
+            AllocError::OutOfMemory
+        })
     }
 
     /// Allocates many objects whose values are all zero: all or none.

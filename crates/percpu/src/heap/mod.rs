@@ -47,7 +47,7 @@
 //! - P10: in the first mode, only restartable sequences write the slots of CPUs. Strays and batches are only written
 //!   atomically.
 //! - P11: free memory, and the clean places of magazines, are zero in every unit.
-//! - P12: a place belongs to an object, to one magazine, or is free in the set.
+//! - P12: a place belongs to an object, to one magazine, to the stock, or is free in the set.
 //! - P13: the sum over all units is the sum of all adds.
 //! - P14: the shared sum of a batch counter is too low by less than a batch for each unit, plus less than a batch for
 //!   each add in progress.
@@ -63,6 +63,7 @@ mod handle;
 mod magazine;
 mod object;
 mod stats;
+mod stock;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -83,6 +84,7 @@ use core_set::CoreSet;
 use magazine::{Magazines, Source};
 use std::boxed::Box;
 use std::fmt;
+use stock::Stock;
 use sync::Mutex;
 use units::Units;
 
@@ -95,6 +97,7 @@ pub struct PerCpuHeap {
     adder: Adder,
     units: Units,
     magazines: Magazines,
+    stock: Stock,
     /// Locked after a magazine, never before.
     core: Mutex<CoreSet>,
 }
@@ -125,8 +128,8 @@ impl PerCpuHeap {
         self.units.cpus()
     }
 
-    /// Returns all memory without objects to the system, including the places in magazines. Later allocations have to
-    /// get memory again.
+    /// Returns all memory without objects to the system, including the places in magazines, but not what
+    /// [`prepare`](Self::prepare) has set aside. Later allocations have to get memory again.
     ///
     /// Cost: a step for each page of the heap's chunks, and a system call for each unit of each range of pages that is
     /// returned. The heap's lock is held meanwhile.

@@ -170,6 +170,20 @@ impl<const WORDS: usize> Words<WORDS> {
         (0..adder.summed_units()).map(slot).fold(0, u64::wrapping_add)
     }
 
+    /// Writes to each of `sums` the sum of the word with the same index over all units. Memory is read in order.
+    pub(crate) fn sum_each(self, sums: &mut [u64]) {
+        assert!(sums.len() <= WORDS, "the object has {WORDS} words");
+        let adder = &self.heap.adder;
+        sums.fill(0);
+        for unit in 0..adder.summed_units() {
+            for (index, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: a word of a live object of this heap, in a unit that it has.
+                let slot = unsafe { adder.slot(self.word(index), unit) };
+                *sum = sum.wrapping_add(slot.load(Ordering::Relaxed));
+            }
+        }
+    }
+
     /// Adds whole batches to the slot that all CPUs share.
     pub(crate) fn add_batches(self, index: usize, value: u64) {
         // SAFETY: a word of a live object of this heap.

@@ -5,13 +5,14 @@ use super::units::UNIT_BYTES;
 use freehold_sys::SysError;
 use freehold_units::Broken;
 use std::collections::BTreeSet;
+use std::vec::Vec;
 
 /// Counts of one moment. Bytes of objects are those of one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeapStats {
-    /// Objects that are live or in magazines.
+    /// Objects that are live, in magazines or set aside.
     pub placed: u64,
-    /// Of these, those in magazines.
+    /// Of these, those in magazines, and those set aside by [`PerCpuHeap::prepare`].
     pub kept: u64,
     /// Bytes of all chunks.
     pub chunk_bytes: u64,
@@ -31,7 +32,7 @@ impl PerCpuHeap {
     /// Cost: a step for each chunk, under the heap's lock.
     #[must_use]
     pub fn stats(&self) -> HeapStats {
-        let kept = self.magazines.kept().len() as u64;
+        let kept = self.kept().len() as u64;
         let core = self.lock();
         let stats = core.stats();
         HeapStats {
@@ -51,13 +52,20 @@ impl PerCpuHeap {
     ///
     /// # Errors
     /// The system does not report which pages have memory.
-    pub fn resident_bytes(&self) -> Result<std::vec::Vec<u64>, SysError> {
+    pub fn resident_bytes(&self) -> Result<Vec<u64>, SysError> {
         let unit_bytes =
             |unit| self.units.memory().resident_bytes(self.units.range(unit, 0..self.units.stride_bytes()));
         (0..self.units.count()).map(unit_bytes).collect()
     }
 
-    /// Checks the set of chunks, and that each place is in at most one magazine (P12). No other thread may use the heap
+    /// The places of magazines and of the stock.
+    fn kept(&self) -> Vec<u32> {
+        let mut kept = self.magazines.kept();
+        kept.extend(self.stock.kept());
+        kept
+    }
+
+    /// Checks the set of chunks, and that each place is in at most one magazine or in the stock (P12). No other thread may use the heap
     /// meanwhile.
     ///
     /// Cost: linear in the bits of all chunks.
@@ -65,9 +73,14 @@ impl PerCpuHeap {
     /// # Errors
     /// The first invariant that fails.
     pub fn validate(&self) -> Result<(), Broken> {
-        let kept = self.magazines.kept();
+        let kept = self.kept();
         let once: BTreeSet<u32> = kept.iter().copied().collect();
-        freehold_units::check(once.len() == kept.len(), "P12", "magazines keep a place once", 0)?;
+        freehold_units::check(
+            once.len() == kept.len(),
+            "P12",
+            "magazines and the stock keep a place once",
+            0,
+        )?;
         let core = self.lock();
         for place in once {
             freehold_units::check(core.is_live(place), "P12", "a kept place is not free", u64::from(place))?;

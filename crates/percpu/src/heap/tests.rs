@@ -4,6 +4,7 @@ use super::*;
 use crate::AllocError;
 use crate::ends::all_of;
 use freehold_sys::failing;
+use std::alloc::Layout;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::vec::Vec;
@@ -148,6 +149,46 @@ fn what_cannot_wait_makes_no_call() {
         heap.free_bulk(&objects);
     }
     heap.validate().unwrap();
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn what_was_prepared_is_found_without_waiting() {
+    let heap = small().build().unwrap();
+    let large = Layout::new::<[AtomicU64; 20]>();
+    assert!(heap.try_alloc::<AtomicU32>().is_err() && heap.try_alloc::<[AtomicU64; 20]>().is_err());
+    heap.prepare(Layout::new::<AtomicU32>(), 300).unwrap();
+    heap.prepare(large, 40).unwrap();
+    heap.prepare(large, 50).unwrap();
+    heap.trim();
+    assert_eq!((heap.stats().placed, heap.stats().kept), (350, 350));
+    heap.validate().unwrap();
+    // While another thread has every other lock, and without a system call.
+    let core = heap.core.lock().unwrap();
+    let _failing = failing::after(0);
+    let small: Vec<_> = (0..300).map(|_| heap.try_alloc::<AtomicU32>().unwrap()).collect();
+    let large: Vec<_> = (0..50).map(|_| heap.try_alloc::<[AtomicU64; 20]>().unwrap()).collect();
+    assert_eq!(heap.try_alloc::<AtomicU32>().unwrap_err(), TryAllocError::Busy);
+    drop((core, _failing));
+    small
+        .iter()
+        .flat_map(|object| object.iter())
+        .for_each(|value| assert_eq!(value.fetch_add(1, Relaxed), 0));
+    large
+        .iter()
+        .flat_map(|object| object.iter())
+        .for_each(|value| assert_eq!(value[19].fetch_add(1, Relaxed), 0));
+    heap.validate().unwrap();
+    // SAFETY: live objects of this heap, each once, which are not used again.
+    unsafe {
+        heap.free_bulk(&small);
+        heap.free_bulk(&large);
+    }
+    heap.validate().unwrap();
+    assert!(heap.prepare(Layout::new::<[AtomicU64; 8000]>(), 1).is_err(), "larger than an object may be");
+    assert_eq!(heap.prepare(Layout::new::<[AtomicU64; 20]>(), 1 << 20), Err(AllocError::OutOfMemory));
+    heap.validate().unwrap();
+    assert_eq!(heap.stock.kept(), []);
 }
 
 /// A heap is made, and two chunks are filled, with the n-th memory call refused, for each n until all succeed.

@@ -137,7 +137,8 @@ impl Records for Ours<Histogram> {
 
     fn seen(&self) -> (u64, u64) {
         let seen = self.0.snapshot();
-        (seen.count(), seen.sum())
+        // The low bits: others' sums have no more.
+        (seen.count(), seen.sum() as u64)
     }
 }
 

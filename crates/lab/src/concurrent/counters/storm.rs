@@ -119,7 +119,7 @@ fn on_heap(
         ("the sum", sum(|added| added.counter), shared.counter.get()),
         ("the approximate counter's exact sum", sum(|added| added.approximate), shared.approximate.get()),
         ("values recorded", sum(|added| added.records), recorded.count()),
-        ("their sum", sum(|added| added.approximate), recorded.sum()),
+        ("their sum", sum(|added| added.approximate), u64::try_from(recorded.sum()).unwrap_or(u64::MAX)),
         ("approximate reads beyond their bound", 0, beyond),
     ];
     let wrong: Vec<_> = wrong.into_iter().filter(|(_, wanted, found)| wanted != found).collect();
