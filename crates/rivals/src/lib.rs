@@ -9,6 +9,5 @@ pub mod kva;
 pub mod maple;
 pub mod memory;
 pub mod percpu;
-mod work;
 
-pub use work::RivalWork;
+pub use freehold_trace::RivalWork;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod drive;
+mod driven;
 mod error;
 mod events;
 mod header;
@@ -22,11 +23,14 @@ mod source;
 #[cfg(test)]
 mod tests;
 pub mod vma;
+mod work;
 
 pub use drive::Drive;
+pub use driven::Driven;
 pub use error::TraceError;
 pub use events::{EventReader, Stamp, TraceEvent, TraceFormat};
 pub use header::{Kind, TITLE, TraceHeader};
 pub use lines::{Fields, Lines};
 pub use reader::{Format, Reader};
 pub use source::{is_pipe, open, read_text};
+pub use work::RivalWork;

@@ -2,7 +2,7 @@
 //! here.
 
 use super::listed::{engines, facts};
-use super::{BySizeEngine, FLOOR, KernelEngine, OneTree, Session, Space, SpaceEngine};
+use super::{BySizeEngine, FLOOR, KernelEngine, OneTree, SpaceEngine};
 use Takes::{Any, BestFit, Highest, KernelsChoice, Lowest, LowestUpToPageAlignment};
 use freehold::kva::Placement as B;
 use freehold::units::{Align, Span};
@@ -11,7 +11,7 @@ use freehold_linux::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Plain, Polic
 use freehold_rivals::kva::{
     BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
 };
-use freehold_trace::kva::{Answer, Driver, Engine};
+use freehold_trace::kva::{Answer, Driver, Engine, Session, Space};
 
 /// Makes an engine for a layout and a granule.
 pub type Make = fn(&[Span], Align) -> Result<Box<dyn Session>, String>;

@@ -16,8 +16,7 @@ pub use placed::placed;
 pub use talk::{Played, play_talk};
 
 use crate::hash::Fnv;
-use crate::kind::Kind;
-use crate::kind::Suite;
+use crate::kind::{Kind, Suite};
 use crate::workload::vma::{from_file, tree_from_file};
 use freehold::units::{Align, Span};
 use freehold_trace::TraceError;

@@ -7,6 +7,7 @@ mod driver;
 mod events;
 mod op;
 mod replay;
+mod session;
 mod talk;
 #[cfg(test)]
 mod tests;
@@ -19,5 +20,6 @@ pub use driver::{Driver, Engine};
 pub use events::{Event, EventKind, Events};
 pub use op::{Answer, Op};
 pub use replay::{Recording, Skipped};
+pub use session::{Session, Space};
 pub use talk::{Talk, TalkNode, TalkOp, TalkStep};
 pub use vectors::{Expected, ExpectedAlloc, ExpectedFree, Record, VectorFormat, Vectors};

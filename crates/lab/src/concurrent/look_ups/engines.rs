@@ -1,8 +1,7 @@
 //! Who is asked which range an index is in, and what its value is: spaces, maps of one owner, maps that threads share.
 
 use crate::concurrent::Who;
-use freehold::kva::Placement as B;
-use freehold::kva::{AddressSpace, SharedSpace};
+use freehold::kva::{AddressSpace, Placement as B, SharedSpace};
 use freehold::maple::{MapleTree, RangeMap, WordMap};
 use freehold::units::{Align, Span};
 use freehold_rivals::concurrent::{RwLockMap, SharedRanges};

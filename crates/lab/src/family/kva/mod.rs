@@ -5,10 +5,10 @@ mod checker;
 pub use checker::Checker;
 
 use super::{ALLOC_AND_FREE, Family, Judge, Life, OpKind, Outcome};
-use crate::engine::{EngineEntry, KvaFacts, Session, Space, Takes};
+use crate::engine::{EngineEntry, KvaFacts, Takes};
 use freehold::units::Tally;
 use freehold_rivals::RivalWork;
-use freehold_trace::kva::{Answer, Op};
+use freehold_trace::kva::{Answer, Op, Session, Space};
 
 /// The family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 
 use super::Percpu;
 use super::rooms::{Rooms, Taken, Units, objects_of};
-use crate::engine::percpu::{EngineEntry, Scene, Session};
+use crate::engine::percpu::{EngineEntry, Scene};
 use crate::family::Judge;
 use freehold::percpu::PAGE_BYTES;
-use freehold_trace::percpu::{Answer, ChunkLine, Op};
+use freehold_trace::percpu::{Answer, ChunkLine, Op, Session};
 use std::collections::HashMap;
 
 /// The live objects as the answers tell them.

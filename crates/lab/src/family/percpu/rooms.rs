@@ -2,9 +2,9 @@
 //! the pages with memory alone, as answers and the memory behind the chunks tell them. Cost: a walk over the live objects
 //! of chunks that have bytes enough, for each refusal and each new chunk.
 
-use crate::engine::percpu::{EngineEntry, Session};
+use crate::engine::percpu::EngineEntry;
 use freehold::percpu::{Config, PAGE_BYTES};
-use freehold_trace::percpu::{Answer, Op, PageMap};
+use freehold_trace::percpu::{Answer, Op, PageMap, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::{once, successors};
 

@@ -1,13 +1,12 @@
 //! What a recorded program's calls meet in its address spaces, and whether that is what the kernel met.
 
-use crate::engine::vma::Spaces;
-use crate::engine::vma::{Answer, AreaMap, Fault, Op};
 use crate::family::Maple;
 use crate::record::Metric;
 use crate::workload::Workload;
 use freehold::units::{Tally, Work};
 use freehold_rivals::maple::ListRanges;
 use freehold_trace::Drive;
+use freehold_trace::vma::{Answer, AreaMap, Fault, Op, Spaces};
 use std::collections::BTreeMap;
 
 /// What calls of one name did: calls, areas that they met, calls that met several, ranges that they stored or emptied, and calls that

@@ -3,14 +3,11 @@
 //! What is said of a call depends on what was before: `brk` on where the heap ended, the kind of a shared mapping
 //! without a file on how many there were.
 
-use super::Read;
-use crate::engine::vma::{Call, Caller, Kind, Kinds, Op, Shown};
-use crate::family::Maple;
-use crate::workload::Workload;
-use freehold::units::Span;
-use freehold_trace::TraceError;
-use freehold_trace::vma::{Action, Backing, Errno, Events, Mapping};
-use std::collections::HashMap;
+use super::trees::tree_call;
+use super::{Action, Backing, Call, Caller, Errno, Events, Kind, Kinds, Mapping, Op, Shown};
+use crate::{TraceError, TraceHeader, mt};
+use freehold_units::Span;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// `MAP_*` and `MREMAP_*` bits.
@@ -26,20 +23,76 @@ mod flags {
 /// What `mprotect` says of addresses that are not mapped.
 const ENOMEM: Errno = Errno(12);
 
-/// A trace as a workload.
-///
-/// # Errors
-/// It cannot be read.
-pub fn from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
-    let (mut events, mut read) = (Events::open(file)?, Read::default());
-    let mut reader = Reader { page_bytes: events.header().page_bytes, ..Reader::default() };
-    while let Some(event) = events.next().transpose()? {
-        match reader.read(event.space, &event.action) {
-            Ok(op) => op.into_iter().for_each(|op| read.push(event.stamp.at_ns, op)),
-            Err(why) => read.skip(why),
+/// A recording, ready to replay.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What the file says of itself.
+    pub header: TraceHeader,
+    /// What areas are when they come.
+    pub kinds: Kinds,
+    /// The operations.
+    pub ops: Vec<Op>,
+    /// When each happened, in nanoseconds since the start.
+    pub at_ns: Vec<u64>,
+    /// Events that are no operation, and why.
+    pub skipped: BTreeMap<&'static str, u64>,
+}
+
+impl Recording {
+    /// Reads a trace of calls.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(file: &Path) -> Result<Self, TraceError> {
+        let mut events = Events::open(file)?;
+        let mut read = Self::of(events.header());
+        let mut reader = Reader { page_bytes: events.header().page_bytes, ..Reader::default() };
+        while let Some(event) = events.next().transpose()? {
+            match reader.read(event.space, &event.action) {
+                Ok(op) => op.into_iter().for_each(|op| read.push(event.stamp.at_ns, op)),
+                Err(why) => read.skip(why),
+            }
         }
+        Ok(Self { kinds: reader.kinds, ..read })
     }
-    read.workload(file, events.header(), reader.kinds)
+
+    /// Reads what was traced of the functions of the kernel's trees. It names no tree. A task without threads has one address space,
+    /// so its tree is the task's.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read_trees(file: &Path) -> Result<Self, TraceError> {
+        let mut events = mt::Events::open(file)?;
+        let (mut read, mut trees) = (Self::of(events.header()), HashMap::new());
+        while let Some(event) = events.next().transpose()? {
+            match tree_call(&event) {
+                Ok(call) => {
+                    let next = trees.len() as u32;
+                    let space = *trees.entry(event.stamp.tid).or_insert(next);
+                    if space == next {
+                        read.push(event.stamp.at_ns, Op { space, call: Call::Exec });
+                    }
+                    read.push(event.stamp.at_ns, Op { space, call });
+                }
+                Err(why) => read.skip(why),
+            }
+        }
+        Ok(read)
+    }
+
+    fn of(header: &TraceHeader) -> Self {
+        let (header, kinds, skipped) = (header.clone(), Kinds::default(), BTreeMap::new());
+        Self { header, kinds, ops: Vec::new(), at_ns: Vec::new(), skipped }
+    }
+
+    fn push(&mut self, at_ns: u64, op: Op) {
+        self.ops.push(op);
+        self.at_ns.push(at_ns);
+    }
+
+    fn skip(&mut self, why: &'static str) {
+        *self.skipped.entry(why).or_default() += 1;
+    }
 }
 
 /// What a recording has told so far.

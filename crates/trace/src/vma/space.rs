@@ -14,9 +14,9 @@
 
 use super::kind::{Change, Kinds};
 use super::op::{Answer, Fault};
-use freehold::units::{Align, Probe, Span, Work};
-use freehold_rivals::RivalWork;
-use freehold_trace::maple::{End, Ranges};
+use crate::RivalWork;
+use crate::maple::{End, Ranges};
+use freehold_units::{Align, Probe, Span, Work};
 
 /// What an address space asks of a map.
 pub trait AreaMap: Ranges {

@@ -1,8 +1,8 @@
 //! What sessions of the kva family can do beyond running operations.
 
-use super::Driven;
-use freehold::units::{Align, Span};
-use freehold_trace::kva::{Answer, Driver, Engine, Op};
+use super::{Answer, Driver, Engine, Op};
+use crate::Driven;
+use freehold_units::{Align, Span};
 
 /// A space to manage.
 #[derive(Clone, Debug)]

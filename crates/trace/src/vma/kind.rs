@@ -5,17 +5,13 @@
 //!   space     |......|-----|-----|...      two neighbours of one kind are one area
 //! ```
 
-use crate::named::named;
-use freehold_trace::vma::{Backing, MappingSource};
+use super::{Backing, MappingSource};
 use std::collections::HashMap;
 
 /// `MADV_DONTFORK`.
 const DONT_FORK: u32 = 10;
 /// Protection bits that an area has.
 const PROT: u32 = 7;
-const PROT_READ: u32 = 1;
-const PROT_WRITE: u32 = 2;
-const PROT_EXEC: u32 = 4;
 
 /// What an area shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,19 +43,6 @@ pub struct Kind {
     advice: u32,
     /// Offset in what is shown, less the address; wraps.
     shift: u64,
-}
-
-named! {
-    /// How an area looks in a picture.
-    Class {
-        Reserved "reserved" "Nothing may be done there: reserved, or a guard."
-        ReadOnly "read-only" "Read alone."
-        FileData "file data" "A file's data, writable."
-        Memory "memory" "Memory."
-        Shared "shared" "Memory or a file, shared and writable."
-        Code "code" "Executable."
-        Stack "stack" "The stack."
-    }
 }
 
 /// What changes of an area that stays where it is.
@@ -99,20 +82,6 @@ impl Kind {
     /// Whether a child has it.
     pub fn is_inherited(&self) -> bool {
         self.advice & 1 << DONT_FORK == 0
-    }
-
-    /// How it looks in a picture.
-    pub fn class(&self) -> Class {
-        let file = matches!(self.shown, Shown::File(_) | Shown::Vdso | Shown::Vvar);
-        match self.prot {
-            _ if self.shown == Shown::Stack => Class::Stack,
-            prot if prot & PROT_EXEC != 0 => Class::Code,
-            prot if prot & PROT_WRITE != 0 && self.shared => Class::Shared,
-            prot if prot & PROT_WRITE != 0 && file => Class::FileData,
-            prot if prot & PROT_WRITE != 0 => Class::Memory,
-            prot if prot & PROT_READ != 0 => Class::ReadOnly,
-            _ => Class::Reserved,
-        }
     }
 
     fn changed(self, change: Change) -> Self {

@@ -1,4 +1,4 @@
-//! Kinds of work that only engines outside the library do.
+//! Kinds of work that only engines outside the library do: rivals, and address spaces over their maps.
 
 use freehold_units::{Probe, Tally};
 

@@ -4,9 +4,9 @@
 //!   7f8d91c64000-7f8d91c8a000 r-xp 00001000 fe:00 325835      /usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2
 //! ```
 
-use crate::engine::vma::Kind;
-use freehold::units::Span;
-use freehold_trace::{Fields, Lines, TraceError};
+use super::Kind;
+use crate::{Fields, Lines, TraceError};
+use freehold_units::Span;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;

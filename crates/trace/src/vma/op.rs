@@ -1,7 +1,7 @@
 //! What processes do to their address spaces, as operations on maps of areas, and what a map says to them.
 
 use crate::named::named;
-use freehold::units::Span;
+use freehold_units::Span;
 use std::collections::BTreeMap;
 use std::fmt;
 

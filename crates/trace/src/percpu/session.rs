@@ -1,17 +1,7 @@
-//! What engines of the percpu family are made for, and what their sessions can do beyond running operations.
+//! What sessions of the percpu family can do beyond running operations.
 
-use crate::engine::Driven;
-use freehold::percpu::Config;
-use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Op, PageMap};
-
-/// Chunks, and how they are looked after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scene {
-    /// The chunks.
-    pub config: Config,
-    /// Whether work left for later is done at once.
-    pub balances: bool,
-}
+use super::{Answer, ChunkLine, Driver, Engine, Footprint, Op, PageMap};
+use crate::Driven;
 
 /// An engine at work.
 pub trait Session: Driven<Op, Answer> {

@@ -1,10 +1,17 @@
-//! The one list of maps that hold address spaces. A new one is an [`AreaMap`](super::AreaMap) and a line
-//! here.
+//! The one list of maps that hold address spaces of processes. A new one is an [`AreaMap`] and a line here.
 
-use super::{Answer, AreaMap, Kinds, Scene, Session, Spaces};
-use crate::engine::listed::{engines, facts};
-use crate::engine::maple::WordMapRanges;
+use super::listed::{engines, facts};
+use super::maple::{Ask, WordMapRanges};
+use freehold::units::Span;
 use freehold_rivals::maple::BTreeMapRanges;
+use freehold_trace::vma::{Answer, AreaMap, Kinds, Nodes, Session, Spaces};
+
+/// What engines are made for.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// What areas are when they come.
+    pub kinds: Kinds,
+}
 
 /// Makes spaces whose areas are of these kinds.
 pub type Make = fn(Kinds) -> Box<dyn Session>;
@@ -29,4 +36,20 @@ pub const ENGINES: &[EngineEntry] = engines! {
 
 fn spaces<M: AreaMap + 'static>(kinds: Kinds) -> Box<dyn Session> {
     Box::new(Spaces::<M>::new(kinds))
+}
+
+impl<A: Ask> AreaMap for WordMapRanges<A> {
+    fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
+        let areas = self.map.range(span.first()..=span.last());
+        areas.map(|(area, kind)| (area.first(), area.last(), kind))
+    }
+
+    fn areas(&self) -> u64 {
+        self.map.len()
+    }
+
+    fn nodes(&self) -> Option<Nodes> {
+        let map = &self.map;
+        Some(Nodes { in_use: map.nodes() as u64, taken: map.nodes_taken(), height: map.height() as u64 })
+    }
 }

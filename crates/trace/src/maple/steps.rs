@@ -1,8 +1,8 @@
 //! Operations of one kind in dense form, so that a timed loop does little but what it times; and the same as
 //! operations of the family, for checking.
 
-use freehold::units::{Align, Span};
-use freehold_trace::maple::{End, Op, Ranges, Step, Value};
+use super::{End, Op, Ranges, Step, Value};
+use freehold_units::{Align, Span};
 
 /// A search for a gap.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ impl Steps {
 
     /// Runs them on a map; a sum over all answers, the same for every map that answers right.
     #[inline]
-    pub(super) fn run<R: Ranges>(&self, map: &mut R) -> u64 {
+    pub fn run<R: Ranges>(&self, map: &mut R) -> u64 {
         let mut sum = 0_u64;
         let mut add = |word: Option<u64>| sum = sum.wrapping_add(word.unwrap_or(u64::MAX));
         match self {

@@ -1,8 +1,8 @@
 //! An engine at work whose kind is forgotten: one virtual call for a batch, none for an operation. What a family's
 //! sessions can do beyond this is in a trait of their own.
 
-use freehold::units::Tally;
-use freehold_trace::Drive;
+use crate::Drive;
+use freehold_units::Tally;
 use std::time::Instant;
 
 /// An engine of some family, which is asked by `Op` and answers by `Answer`.
