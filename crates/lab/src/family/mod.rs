@@ -26,7 +26,7 @@ mod maple;
 mod percpu;
 mod tree;
 
-pub use kva::{Checker, Kva, KvaJudge};
+pub use kva::{Kva, KvaJudge};
 pub use maple::{Maple, MapleJudge};
 pub use percpu::{Percpu, PercpuJudge};
 pub use tree::{Tree, TreeJudge};

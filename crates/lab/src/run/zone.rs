@@ -12,10 +12,10 @@
 //! space knows nothing of the zones, so that one run tells of all of them.
 
 use crate::engine::EngineEntry;
-use crate::family::Checker;
 use crate::named::named;
 use crate::workload::SplitMix;
 use freehold::units::{Align, Span};
+use freehold_rivals::kva::Checker;
 use freehold_trace::kva::{Answer, Op, Session};
 
 const PAGE: u64 = Align::PAGE.bytes();

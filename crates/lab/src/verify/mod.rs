@@ -15,11 +15,10 @@ mod vma;
 pub use placed::placed;
 pub use talk::{Played, play_talk};
 
-use crate::hash::Fnv;
 use crate::kind::{Kind, Suite};
 use crate::workload::vma::{from_file, tree_from_file};
 use freehold::units::{Align, Span};
-use freehold_trace::TraceError;
+use freehold_trace::{Fnv, TraceError};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 

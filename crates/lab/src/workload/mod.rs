@@ -13,11 +13,10 @@ pub mod vma;
 
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
-use crate::hash::Fnv;
 use crate::kind::{Kind, Suite};
 use crate::record::{Field, Key, Time, count};
 use freehold_trace::kva::Op;
-use freehold_trace::{Lines, TraceError, TraceHeader};
+use freehold_trace::{Fnv, Lines, TraceError, TraceHeader};
 use std::path::{Path, PathBuf};
 
 pub use files::from_file;

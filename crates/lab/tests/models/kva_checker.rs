@@ -3,8 +3,7 @@
 
 use crate::model::{ops_from_bytes, tiny_layout};
 use freehold::units::{Align, Span};
-use freehold_lab::family::Checker;
-use freehold_rivals::kva::Naive;
+use freehold_rivals::kva::{Checker, Naive};
 use freehold_trace::kva::{Answer, Driver, Engine, Op};
 use proptest::prelude::*;
 

@@ -2,10 +2,11 @@
 
 use super::{Bucket, EngineRun, Replay, Replayable};
 use crate::engine::{EngineEntry, Takes};
-use crate::family::{Checker, Kva, KvaJudge};
+use crate::family::{Kva, KvaJudge};
 use crate::record::{Figures, Grid, Metric, Results, Stat, Strip, Strips, Time, byte_ticks, count};
 use crate::workload::{self, Workload};
 use freehold::units::{Bytes, Span};
+use freehold_rivals::kva::Checker;
 use freehold_trace::kva::{Answer, Op, Session};
 use std::path::Path;
 

@@ -5,8 +5,7 @@ use super::replayed;
 use super::tiny::{TINY_LAYOUT, listing, tiny_layout};
 use freehold::units::{Align, Span};
 use freehold_lab::engine::{ENGINES, EngineEntry, Takes, VARIANTS};
-use freehold_lab::family::Checker;
-use freehold_rivals::kva::Naive;
+use freehold_rivals::kva::{Checker, Naive};
 use freehold_trace::kva::{Answer, Engine, Op, Session};
 use std::collections::HashMap;
 

@@ -2,11 +2,12 @@
 
 use freehold::units::{Align, Span};
 use freehold_lab::engine::ENGINES;
-use freehold_lab::family::{Checker, Kva, Life, Percpu};
+use freehold_lab::family::{Kva, Life, Percpu};
 use freehold_lab::workload::WHOLE;
 use freehold_lab::workload::suite::{
     Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, PercpuKind, Phase, Suited, find_cases,
 };
+use freehold_rivals::kva::Checker;
 use freehold_trace::kva::{Answer, Op, Session};
 
 const PAGE: u64 = Align::PAGE.bytes();

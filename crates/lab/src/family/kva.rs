@@ -1,13 +1,10 @@
 //! Address ranges: the family `kva`.
 
-mod checker;
-
-pub use checker::Checker;
-
 use super::{ALLOC_AND_FREE, Family, Judge, Life, OpKind, Outcome};
 use crate::engine::{EngineEntry, KvaFacts, Takes};
 use freehold::units::Tally;
 use freehold_rivals::RivalWork;
+use freehold_rivals::kva::Checker;
 use freehold_trace::kva::{Answer, Op, Session, Space};
 
 /// The family.

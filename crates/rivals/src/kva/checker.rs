@@ -1,8 +1,8 @@
 //! Holding an engine's answers against what any allocator must do: every placement inside the layout and the
 //! window, aligned, and free of other live objects.
 
-use freehold::units::Span;
 use freehold_trace::kva::{Answer, Op};
+use freehold_units::Span;
 use std::collections::{BTreeMap, HashMap};
 
 /// The live objects as the answers tell them.

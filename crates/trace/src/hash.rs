@@ -1,6 +1,6 @@
 //! FNV-1a: over 64-bit words the hash of the recorded digests, over bytes that of files.
 
-use freehold_trace::{TraceError, open};
+use crate::{TraceError, open};
 use std::path::Path;
 
 /// A running FNV-1a 64.
@@ -19,7 +19,8 @@ impl Fnv {
         self.bytes(&word.to_le_bytes());
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
+    /// Adds bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         }
