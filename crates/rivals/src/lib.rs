@@ -1,5 +1,5 @@
 //! What freehold is compared with: the predecessors of its engines, naive models that are right because they
-//! are simple, and what a user might pick instead.
+//! are simple, what answers are held against, and what a user might pick instead.
 
 #![forbid(unsafe_code)]
 

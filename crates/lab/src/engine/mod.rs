@@ -1,7 +1,6 @@
 //! The engines: ours and every rival's, behind one trait and in one list.
 
 mod features;
-mod floor;
 mod kernel;
 mod list;
 mod listed;
@@ -12,9 +11,8 @@ mod space;
 pub mod vma;
 
 pub use features::{FEATURES, Features};
-pub use floor::FLOOR;
 pub use kernel::{BySizeEngine, KernelEngine};
-pub use list::{ENGINES, EngineEntry, KvaFacts, Make, Takes, VARIANTS};
+pub use list::{ENGINES, EngineEntry, FLOOR, KvaFacts, Make, Takes, VARIANTS};
 pub use listed::{Compared, Facts, Listed};
 pub use one_tree::OneTree;
 pub use space::SpaceEngine;

@@ -1,11 +1,9 @@
 //! The engines of the percpu family: ours and its predecessor, behind one trait and in one list.
 
 mod chunk_set;
-mod floor;
 mod list;
 
 pub use chunk_set::{ChunkSetEngine, Limited};
-pub use floor::Floor;
 pub use list::{ENGINES, EngineEntry, FLOOR, Make, PercpuFacts};
 
 use freehold::percpu::Config;

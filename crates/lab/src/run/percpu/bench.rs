@@ -6,7 +6,7 @@
 use super::watch::{LOOKS, Watch};
 use crate::engine::Facts;
 use crate::engine::percpu::{EngineEntry, Scene};
-use crate::family::{Family, Judge, Percpu};
+use crate::family::{Family, Percpu};
 use crate::record::{Counts, Field, Figures, Key, Metric, Results, Stat};
 use crate::run::Sheet;
 use crate::run::plan::{self, Plan, Stop};

@@ -1,7 +1,7 @@
 //! What is seen of a replay of per-CPU objects.
 
 use super::{Bucket, EngineRun, Replay, Replayable};
-use crate::family::{Judge, Percpu, PercpuJudge};
+use crate::family::{Percpu, PercpuJudge};
 use crate::record::{Field, Figures, Metric, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::percpu::from_file;

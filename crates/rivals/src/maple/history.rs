@@ -8,8 +8,8 @@
 //! Entries that an iterator yields were each there at one of these moments; those that no store between touches are yielded
 //! exactly once, in order.
 
-use freehold::units::Span;
-use freehold_rivals::maple::ListRanges;
+use super::ListRanges;
+use freehold_units::Span;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 

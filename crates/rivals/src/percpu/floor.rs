@@ -1,7 +1,7 @@
-//! An engine that does no work: addresses that go up. Its time is the lab's own.
+//! An engine that does no work: addresses that go up. Its time is that of whoever measures.
 
-use freehold::units::{Align, Probe};
 use freehold_trace::percpu::{ChunkKey, Engine, Footprint, Location};
+use freehold_units::{Align, Probe};
 
 /// Where the next object goes.
 #[derive(Clone, Copy, Debug, Default)]

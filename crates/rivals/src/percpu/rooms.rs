@@ -2,8 +2,7 @@
 //! the pages with memory alone, as answers and the memory behind the chunks tell them. Cost: a walk over the live objects
 //! of chunks that have bytes enough, for each refusal and each new chunk.
 
-use crate::engine::percpu::EngineEntry;
-use freehold::percpu::{Config, PAGE_BYTES};
+use super::PAGE_BYTES;
 use freehold_trace::percpu::{Answer, Op, PageMap, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::{once, successors};
@@ -18,17 +17,13 @@ pub(super) fn objects_of(taken: &Taken, chunk: u32) -> impl Iterator<Item = (u64
 
 /// The units of an engine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Units {
-    pub(super) bytes: u64,
-    pub(super) grain_bytes: u64,
-    pub(super) knows_pages: bool,
-}
-
-impl Units {
-    pub(super) fn new(entry: &EngineEntry, config: &Config) -> Self {
-        let (grain_bytes, knows_pages) = (entry.grain_bytes, entry.knows_pages);
-        Self { bytes: config.unit_bytes.into(), grain_bytes, knows_pages }
-    }
+pub struct Units {
+    /// Bytes of one.
+    pub bytes: u64,
+    /// What sizes are rounded up to and offsets are multiples of, in bytes.
+    pub grain_bytes: u64,
+    /// Whether the engine tells pages with memory from others, so that it has requests that cannot wait.
+    pub knows_pages: bool,
 }
 
 /// What is known of chunks and their pages before each operation.
@@ -108,7 +103,7 @@ fn place_in(
 
 /// Which pages of a chunk hold a live object or a part of one, up to the last that does.
 fn with_objects(chunk: u32, taken: &Taken) -> Vec<bool> {
-    let page = |byte: u64| usize::try_from(byte / u64::from(PAGE_BYTES)).unwrap_or(usize::MAX);
+    let page = |byte: u64| usize::try_from(byte / PAGE_BYTES).unwrap_or(usize::MAX);
     let mut pages = Vec::new();
     for (start, end) in objects_of(taken, chunk) {
         pages.resize(page(start).max(pages.len()), false);
@@ -119,16 +114,15 @@ fn with_objects(chunk: u32, taken: &Taken) -> Vec<bool> {
 
 /// The lowest place in free bytes; if there are `pages`, in those that have memory.
 fn place_between(from: u64, end: u64, pages: Option<&[bool]>, (size, align): (u64, u64)) -> Option<u64> {
-    let page_bytes = u64::from(PAGE_BYTES);
     let mut start = from.next_multiple_of(align);
     while start + size <= end {
-        let mut touched = start / page_bytes..(start + size).div_ceil(page_bytes);
+        let mut touched = start / PAGE_BYTES..(start + size).div_ceil(PAGE_BYTES);
         let populated = |page: u64| {
             pages.is_none_or(|pages| usize::try_from(page).is_ok_and(|at| pages.get(at) == Some(&true)))
         };
         match touched.rfind(|&page| !populated(page)) {
             None => return Some(start),
-            Some(hole) => start = ((hole + 1) * page_bytes).next_multiple_of(align),
+            Some(hole) => start = ((hole + 1) * PAGE_BYTES).next_multiple_of(align),
         }
     }
     None

@@ -1,19 +1,16 @@
 //! Holding answers against what any allocator of the family must do, operation by operation: each object aligned,
 //! within its unit, and apart from the others. Cost: a walk of a tree of the live objects for each answer.
 
-use super::Percpu;
+use super::PAGE_BYTES;
 use super::rooms::{Rooms, Taken, Units, objects_of};
-use crate::engine::percpu::{EngineEntry, Scene};
-use crate::family::Judge;
-use freehold::percpu::PAGE_BYTES;
 use freehold_trace::percpu::{Answer, ChunkLine, Op, Session};
 use std::collections::HashMap;
 
 /// The live objects as the answers tell them.
 #[derive(Clone, Debug)]
-pub struct PercpuJudge {
+pub struct Checker {
     units: Units,
-    /// The default engine misses no place.
+    /// The engine shall miss no place.
     strict: bool,
     taken: Taken,
     live: HashMap<u32, (u32, u64)>,
@@ -25,7 +22,20 @@ pub struct PercpuJudge {
 /// Of so many requests at least, an engine that misses a place for more than three in four does not look for one.
 const REQUESTS: u64 = 64;
 
-impl PercpuJudge {
+impl Checker {
+    /// Of an engine that has such units, before anything is live; one of which no place is to be missed, if `strict`.
+    pub fn of(units: Units, strict: bool) -> Self {
+        Self {
+            units,
+            strict,
+            taken: Taken::new(),
+            live: HashMap::new(),
+            live_bytes: 0,
+            requests: 0,
+            rooms: Rooms::default(),
+        }
+    }
+
     /// Sees which pages have memory before the next operation, so that it can be said whether a refusal is right.
     pub fn see_pages(&mut self, session: &dyn Session) {
         self.rooms.see_pages(session);
@@ -51,7 +61,7 @@ impl PercpuJudge {
         for (start, end) in line.chunk.into_iter().flat_map(|chunk| self.objects(chunk)) {
             used += end - start;
             count += 1;
-            let (first, last) = (start / u64::from(PAGE_BYTES), (end - 1) / u64::from(PAGE_BYTES));
+            let (first, last) = (start / PAGE_BYTES, (end - 1) / PAGE_BYTES);
             pages += (last + 1).saturating_sub(first.max(next_page));
             next_page = last + 1;
         }
@@ -62,23 +72,12 @@ impl PercpuJudge {
         }
         Err(format!("{line}: should have {free} bytes free, {count} objects and {pages} pages with any"))
     }
-}
 
-impl Judge<Percpu> for PercpuJudge {
-    fn new(entry: &EngineEntry, scene: &Scene) -> Self {
-        Self {
-            units: Units::new(entry, &scene.config),
-            strict: entry.is_default(),
-            taken: Taken::new(),
-            live: HashMap::new(),
-            live_bytes: 0,
-            requests: 0,
-            rooms: Rooms::default(),
-        }
-    }
-
-    /// A place that was missed is counted, and wrong for the default engine.
-    fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
+    /// Takes note of an answer. A place that was missed is counted, and wrong if that is strict.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
         let missed = self.rooms.missed(self.units, op, answer, &self.taken);
         if let Some(missed) = missed.filter(|_| self.strict) {
             return Err(missed);
@@ -117,13 +116,14 @@ impl Judge<Percpu> for PercpuJudge {
         }
     }
 
-    /// A request that can wait always fits: another chunk is made for it, if there is memory behind.
-    fn wrongly_refused(&self, op: &Op, session: &dyn Session) -> Option<String> {
+    /// Why a request that was refused should not have been: one that can wait always fits, as another chunk is made for it if
+    /// there is memory behind.
+    pub fn wrongly_refused(&self, op: &Op, session: &dyn Session) -> Option<String> {
         let Op::Alloc { size_bytes, atomic, .. } = *op else { return None };
         if atomic && self.units.knows_pages {
             return None;
         }
-        let needed = size_bytes.div_ceil(u64::from(PAGE_BYTES)) + 1;
+        let needed = size_bytes.div_ceil(PAGE_BYTES) + 1;
         let left = session.pages_left();
         left.is_none_or(|left| left >= needed).then(|| match left {
             None => "a chunk could be made for it".to_owned(),
@@ -131,12 +131,16 @@ impl Judge<Percpu> for PercpuJudge {
         })
     }
 
-    fn live(&self) -> u64 {
+    /// How many objects are live.
+    pub fn live(&self) -> u64 {
         self.live.len() as u64
     }
 
-    /// How many objects, how many bytes, and each chunk's counts where the engine tells them.
-    fn check_state(&self, session: &dyn Session) -> Result<(), String> {
+    /// Checks how many objects and bytes there are, and each chunk's counts where the engine tells them.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check_state(&self, session: &dyn Session) -> Result<(), String> {
         let (missed, requests) = (self.missed(), self.requests);
         if requests >= REQUESTS && missed > requests / 4 * 3 {
             return Err(format!(

@@ -1,16 +1,13 @@
 //! Objects that exist once per CPU: the family `percpu`.
 
-mod checker;
-mod rooms;
-
-pub use checker::PercpuJudge;
-
-use super::{ALLOC_AND_FREE, Family, Life, OpKind, Outcome};
-use crate::engine::percpu::{PercpuFacts, Scene};
+use super::{ALLOC_AND_FREE, Family, Judge, Life, OpKind, Outcome};
+use crate::engine::percpu::{EngineEntry, PercpuFacts, Scene};
 use crate::record::{Field, Key};
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
-use freehold_trace::percpu::{Answer, Op};
+pub use freehold_rivals::percpu::Checker as PercpuJudge;
+use freehold_rivals::percpu::Units;
+use freehold_trace::percpu::{Answer, Op, Session};
 
 /// The family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,5 +51,29 @@ impl Family for Percpu {
 
     fn scene_key(scene: &Scene, key: Key) -> Key {
         key.param(Field::UnitBytes, scene.config.unit_bytes)
+    }
+}
+
+/// The default engine misses no place.
+impl Judge<Percpu> for PercpuJudge {
+    fn new(entry: &EngineEntry, scene: &Scene) -> Self {
+        let (bytes, grain_bytes) = (scene.config.unit_bytes.into(), entry.grain_bytes);
+        Self::of(Units { bytes, grain_bytes, knows_pages: entry.knows_pages }, entry.is_default())
+    }
+
+    fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
+        self.check(op, answer)
+    }
+
+    fn wrongly_refused(&self, op: &Op, session: &dyn Session) -> Option<String> {
+        self.wrongly_refused(op, session)
+    }
+
+    fn live(&self) -> u64 {
+        self.live()
+    }
+
+    fn check_state(&self, session: &dyn Session) -> Result<(), String> {
+        self.check_state(session)
     }
 }
