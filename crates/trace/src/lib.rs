@@ -20,6 +20,7 @@ pub mod mt;
 mod named;
 mod names;
 pub mod percpu;
+mod random;
 mod reader;
 mod source;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use file_kind::{FileKind, Suite};
 pub use hash::Fnv;
 pub use header::{Kind, TITLE, TraceHeader};
 pub use lines::{Fields, Lines};
+pub use random::SplitMix;
 pub use reader::{Format, Reader};
 pub use source::{is_pipe, open, read_text};
 pub use work::RivalWork;

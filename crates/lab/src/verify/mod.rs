@@ -1,7 +1,6 @@
 //! Checking engines against recorded answers: vectors, streams, worked examples, work anchors.
 
 mod anchors;
-mod events;
 pub mod maple;
 mod percpu;
 pub mod placed;

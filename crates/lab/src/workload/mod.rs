@@ -5,7 +5,6 @@ mod files;
 pub mod maple;
 mod memory;
 pub mod percpu;
-mod random;
 mod sampled;
 pub mod suite;
 mod synthetic;
@@ -20,8 +19,8 @@ use freehold_trace::{Fnv, Lines, TraceError, TraceHeader};
 use std::path::{Path, PathBuf};
 
 pub use files::from_file;
+pub use freehold_trace::SplitMix;
 pub use memory::{check_memory, check_memory_told};
-pub use random::SplitMix;
 pub use sampled::{Batches, Cut, Piece};
 pub use synthetic::{END_PAGE, LOW_PAGE, WHOLE, churn, whole_scene};
 

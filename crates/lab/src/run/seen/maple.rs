@@ -5,7 +5,7 @@ use crate::engine::vma::EngineEntry;
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
 use crate::record::{Field, Figures, Metric, Results, Stat};
-use crate::run::vma::Calls;
+use crate::run::Calls;
 use crate::workload::Workload;
 use crate::workload::vma::{from_file, tree_from_file};
 use freehold_trace::vma::{Answer, Call, Fault, Footprint, Op, Session, contradictions};

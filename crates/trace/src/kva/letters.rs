@@ -1,16 +1,18 @@
 //! What an engine reports of one operation, in the letters and counts of the vector files.
 
-use freehold::units::{Probe, Tally, Work};
-use freehold_rivals::RivalWork;
+use crate::RivalWork;
+use freehold_units::{Probe, Tally, Work};
 
 /// Counts work, and writes down fits, merges and cache moves in the order in which they happen.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Events {
-    pub(super) tally: Tally,
-    pub(super) letters: String,
+pub struct Letters {
+    /// The work.
+    pub tally: Tally,
+    /// What was written down.
+    pub letters: String,
 }
 
-impl Probe for Events {
+impl Probe for Letters {
     fn count(&mut self, work: Work, amount: u64) {
         self.tally.count(work, amount);
         let letter = match work {
