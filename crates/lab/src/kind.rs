@@ -1,8 +1,7 @@
-//! The families, and what a file holds, told by its name or its first line.
+//! What commands are about, and what a file holds.
 
 use crate::named::named;
-use freehold_trace::{Lines, TITLE, TraceError};
-use std::path::Path;
+pub use freehold_trace::{FileKind as Kind, Suite};
 
 named! {
     /// What is benched or stressed.
@@ -27,79 +26,5 @@ named! {
         Pools "pools" "Address spaces that threads share; with --adversary alone."
         Memory "memory" "Memory of vmalloc; with --adversary alone."
         Rcu "rcu" "Grace periods; with --adversary alone."
-    }
-}
-
-named! {
-    /// Which family.
-    Suite {
-        Kva "kva" "Address ranges."
-        Percpu "percpu" "Objects that exist once per CPU."
-        Maple "maple" "Maps from ranges to entries."
-    }
-}
-
-/// A kind of file that the lab reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Work anchors: tables, told by the name.
-    Anchors,
-    /// The talk's worked example.
-    Talk,
-    /// Operations on address space, with columns of answers.
-    Columns,
-    /// Placements of the bitmap allocator.
-    Placements,
-    /// Work of the area map.
-    Area,
-    /// A recorded trace of this family.
-    Trace(Suite),
-    /// Operations on range trees.
-    TreeLog,
-    /// What was traced of the functions of range trees.
-    TreeEvents,
-    /// Stores into range trees, with what they asked for.
-    TreeStream,
-    /// Worked examples of what stores ask for.
-    TreeExamples,
-}
-
-impl Kind {
-    /// What the file is.
-    ///
-    /// # Errors
-    /// There is no first line to be read, or it begins like none of them.
-    pub fn of(file: &Path) -> Result<Self, TraceError> {
-        if file.extension().is_some_and(|extension| extension == "tsv") {
-            return Ok(Self::Anchors);
-        }
-        let mut lines = Lines::open(file)?;
-        let first = lines.advance()?.unwrap_or_default().to_owned();
-        let begins = [
-            ("# kva-talk", Self::Talk),
-            ("# kva-vectors", Self::Columns),
-            ("# unit ", Self::Placements),
-            ("@run ", Self::Area),
-            ("#vml-trace v1 kind=kva ", Self::Trace(Suite::Kva)),
-            ("#vml-trace v1 kind=pcpu ", Self::Trace(Suite::Percpu)),
-            ("#vml-trace v1 kind=vma ", Self::Trace(Suite::Maple)),
-            ("#vml-trace v1 kind=mt ", Self::TreeEvents),
-            ("# maple-vectors", Self::TreeLog),
-            ("maple-stream", Self::TreeStream),
-            ("example 1", Self::TreeExamples),
-        ];
-        let kind = begins.into_iter().find(|(begin, _)| first.starts_with(begin)).map(|(_, kind)| kind);
-        lines.check_version(&first, TITLE)?;
-        kind.ok_or_else(|| lines.error("neither a trace nor a vector file: line 1 is that of no known kind"))
-    }
-
-    /// The family of engines that it is about.
-    pub fn suite(self) -> Suite {
-        match self {
-            Self::Anchors | Self::Talk | Self::Columns => Suite::Kva,
-            Self::Placements | Self::Area => Suite::Percpu,
-            Self::Trace(suite) => suite,
-            Self::TreeEvents | Self::TreeLog | Self::TreeStream | Self::TreeExamples => Suite::Maple,
-        }
     }
 }

@@ -17,8 +17,6 @@ mod data;
 pub mod engine;
 pub mod failure;
 pub mod family;
-#[cfg(feature = "program")]
-pub mod hash;
 pub mod kind;
 mod named;
 #[cfg(feature = "program")]

@@ -1,5 +1,5 @@
 //! What freehold is compared with: the predecessors of its engines, naive models that are right because they
-//! are simple, and what a user might pick instead.
+//! are simple, what answers are held against, and what a user might pick instead.
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,5 @@ pub mod kva;
 pub mod maple;
 pub mod memory;
 pub mod percpu;
-mod work;
 
-pub use work::RivalWork;
+pub use freehold_trace::RivalWork;

@@ -7,8 +7,11 @@
 #![forbid(unsafe_code)]
 
 mod drive;
+mod driven;
 mod error;
 mod events;
+mod file_kind;
+mod hash;
 mod header;
 pub mod kva;
 mod lines;
@@ -17,16 +20,23 @@ pub mod mt;
 mod named;
 mod names;
 pub mod percpu;
+mod random;
 mod reader;
 mod source;
 #[cfg(test)]
 mod tests;
 pub mod vma;
+mod work;
 
 pub use drive::Drive;
+pub use driven::Driven;
 pub use error::TraceError;
 pub use events::{EventReader, Stamp, TraceEvent, TraceFormat};
+pub use file_kind::{FileKind, Suite};
+pub use hash::Fnv;
 pub use header::{Kind, TITLE, TraceHeader};
 pub use lines::{Fields, Lines};
+pub use random::SplitMix;
 pub use reader::{Format, Reader};
 pub use source::{is_pipe, open, read_text};
+pub use work::RivalWork;

@@ -11,6 +11,7 @@ use super::growth::Bound;
 use super::meter::Meter;
 use super::sequence::Sequence;
 use crate::workload::SplitMix;
+use anyhow::{Context, Result, ensure};
 use freehold::kva::{AddressSpace, AllocError, Placement, Request};
 use freehold::units::{Align, Span, Tally};
 
@@ -36,11 +37,16 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     Sequence::amortized("cut-largest", "refusal", cut_largest),
     Sequence::amortized("cut-largest", "stats", stats_after_cuts).in_instructions(),
     Sequence::amortized("long-gaps", "alloc", long_gaps),
-    Sequence::amortized("one-short", "congruent", congruent_short).in_instructions(),
+    Sequence::amortized("one-short", "congruent", |n, meter| {
+        congruent(Gaps::misaligned(n, 11, 16), 12, Align::ONE, meter)
+    })
+    .in_instructions(),
     // Documented as linear in the blocks that are long enough and misaligned.
-    Sequence::amortized("wrong-alignment", "congruent", congruent_misaligned)
-        .in_instructions()
-        .single(Bound::Linear, Bound::Linear),
+    Sequence::amortized("wrong-alignment", "congruent", |n, meter| {
+        congruent(Gaps::misaligned(n, 12, 16), 12, align(16)?, meter)
+    })
+    .in_instructions()
+    .single(Bound::Linear, Bound::Linear),
     Sequence::amortized("learned", "find", |n, meter| find_misaligned(n, true, meter)).in_instructions(),
     Sequence::amortized("unlearned", "find", |n, meter| find_misaligned(n, false, meter))
         .in_instructions()
@@ -67,6 +73,8 @@ const MEASURED: u64 = 24;
 #[derive(Clone, Copy)]
 struct Gaps {
     count: u32,
+    /// Granules below the first period, which are free.
+    below: u64,
     /// Granules taken before each gap, which keep its start off multiples.
     offset: u64,
     gap: u64,
@@ -77,39 +85,47 @@ struct Gaps {
 impl Gaps {
     /// Gaps of `gap` granules in periods of `period`, a power of two, one granule off.
     fn misaligned(count: u32, gap: u64, period: u64) -> Self {
-        Self { count, offset: 1, gap, period }
+        Self { count, below: 0, offset: 1, gap, period }
     }
 
     fn end(&self) -> u64 {
-        u64::from(self.count) * self.period
+        self.below + u64::from(self.count) * self.period
     }
 
     /// A space of granules with these gaps and `room` free granules behind them, made by requests alone; how many operations that took.
-    fn space(&self, room: u64, tally: &mut Tally) -> Result<(Space, u64), String> {
-        self.space_under(Placement::Lowest, room, tally)
-    }
-
-    fn space_under(
-        &self,
-        placement: Placement,
-        room: u64,
-        tally: &mut Tally,
-    ) -> Result<(Space, u64), String> {
-        let span = Span::from_size(0, self.end() + room).ok_or("the space is too long")?;
-        let mut space = Space::new(span, Align::ONE, placement).map_err(|error| error.to_string())?;
+    fn space(&self, placement: Placement, room: u64, tally: &mut Tally) -> Result<(Space, u64)> {
+        let mut space = empty(self.end() + room, placement)?;
         let wall = self.period - self.offset - self.gap;
-        for at in 0..u64::from(self.count) {
-            let base = at * self.period;
+        if self.below > 0 {
+            expect(take(&mut space, self.below, tally), 0)?;
+        }
+        let bases = || (0..u64::from(self.count)).map(|at| self.below + at * self.period);
+        for base in bases() {
             expect(take(&mut space, self.offset, tally), base)?;
             expect(take(&mut space, self.gap, tally), base + self.offset)?;
             expect(take(&mut space, wall, tally), base + self.offset + self.gap)?;
         }
-        for at in 0..u64::from(self.count) {
-            let first = at * self.period + self.offset;
-            space.free_probed(first, tally).map_err(|error| error.to_string())?;
+        for base in bases() {
+            space.free_probed(base + self.offset, tally)?;
         }
-        Ok((space, 4 * u64::from(self.count)))
+        if self.below > 0 {
+            space.free_probed(0, tally)?;
+        }
+        Ok((space, 4 * u64::from(self.count) + 2 * u64::from(self.below > 0)))
     }
+}
+
+/// A space of so many granules.
+fn empty(granules: u64, placement: Placement) -> Result<Space> {
+    let span = Span::from_size(0, granules).context("the space is too long")?;
+    Ok(Space::new(span, Align::ONE, placement)?)
+}
+
+/// The same with n regions of four granules at its beginning.
+fn packed(n: u32, room: u64, tally: &mut Tally) -> Result<Space> {
+    let mut space = empty(4 * u64::from(n) + room, Placement::Lowest)?;
+    (0..u64::from(n)).try_for_each(|at| expect(take(&mut space, 4, tally), 4 * at))?;
+    Ok(space)
 }
 
 fn take(space: &mut Space, granules: u64, tally: &mut Tally) -> Option<u64> {
@@ -122,85 +138,82 @@ fn ask(space: &mut Space, request: &Request, tally: &mut Tally) -> Option<u64> {
 }
 
 /// Which answer is right is known of every sequence.
-fn expect(answer: Option<u64>, right: u64) -> Result<(), String> {
-    match answer {
-        Some(first) if first == right => Ok(()),
-        other => Err(format!("{other:x?}, but {right:#x} is right")),
-    }
+fn expect(answer: Option<u64>, right: u64) -> Result<()> {
+    ensure!(answer == Some(right), "{answer:x?}, but {right:#x} is right");
+    Ok(())
 }
 
-fn expect_none(answer: Option<u64>) -> Result<(), String> {
-    answer.map_or(Ok(()), |first| Err(format!("{first:#x}, but there is no room")))
+fn align(bytes: u64) -> Result<Align> {
+    Align::new(bytes).with_context(|| format!("{bytes} is no power of two"))
 }
 
-fn align(bytes: u64) -> Result<Align, String> {
-    Align::new(bytes).ok_or_else(|| format!("{bytes} is no power of two"))
+fn whole(space: &Space) -> Result<()> {
+    Ok(space.validate()?)
 }
 
-fn whole(space: &Space) -> Result<(), String> {
-    space.validate().map_err(|broken| broken.to_string())
+/// A request is granted at one place, measured, and given back.
+fn grant(space: &mut Space, request: &Request, right: u64, meter: &mut Meter) -> Result<()> {
+    expect(meter.measure(|tally| ask(space, request, tally)), right)?;
+    space.free(right)?;
+    Ok(())
 }
 
-/// Granted behind all gaps, again and again.
-fn behind_all(gaps: Gaps, request: &Request, right: u64, meter: &mut Meter) -> Result<(), String> {
-    let mut space = meter.ready(|tally| gaps.space(1 << 20, tally))?;
-    for _ in 0..MEASURED {
-        expect(meter.measure(|tally| ask(&mut space, request, tally)), right)?;
-        space.free(right).map_err(|error| error.to_string())?;
-    }
+/// The same again and again.
+fn granted(mut space: Space, request: &Request, right: u64, meter: &mut Meter) -> Result<()> {
+    (0..MEASURED).try_for_each(|_| grant(&mut space, request, right, meter))?;
     whole(&space)
 }
 
+/// Granted in the room behind all gaps.
+fn behind_all(gaps: Gaps, room: u64, request: &Request, meter: &mut Meter) -> Result<()> {
+    let space = meter.ready(|tally| gaps.space(Placement::Lowest, room, tally))?;
+    granted(space, request, gaps.end(), meter)
+}
+
 /// Each gap has the right size, and no place at the alignment.
-fn wrong_alignment(n: u32, meter: &mut Meter) -> Result<(), String> {
-    let gaps = Gaps::misaligned(n, 12, 16);
-    behind_all(gaps, &Request::new(12).align(align(16)?), gaps.end(), meter)
+fn wrong_alignment(n: u32, meter: &mut Meter) -> Result<()> {
+    behind_all(Gaps::misaligned(n, 12, 16), 1 << 20, &Request::new(12).align(align(16)?), meter)
 }
 
 /// Each gap is one granule short.
-fn one_short(n: u32, meter: &mut Meter) -> Result<(), String> {
-    let gaps = Gaps::misaligned(n, 11, 16);
-    behind_all(gaps, &Request::new(12), gaps.end(), meter)
+fn one_short(n: u32, meter: &mut Meter) -> Result<()> {
+    behind_all(Gaps::misaligned(n, 11, 16), 1 << 20, &Request::new(12), meter)
+}
+
+/// Gaps of 2^40 - 1 granules, and a request of 2^40.
+fn long_gaps(n: u32, meter: &mut Meter) -> Result<()> {
+    let gaps = Gaps { period: (1 << 40) + 1, ..Gaps::misaligned(n, (1 << 40) - 1, 0) };
+    behind_all(gaps, 1 << 41, &Request::new(1 << 40), meter)
 }
 
 /// Every gap would do, and the window has the last alone; then from inside of a gap to inside of the next.
-fn last_window(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn last_window(n: u32, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::misaligned(n, 12, 16);
-    let mut space = meter.ready(|tally| gaps.space(0, tally))?;
+    let mut space = meter.ready(|tally| gaps.space(Placement::Lowest, 0, tally))?;
     let last = gaps.end() - 16 + 1;
     for at in 0..MEASURED {
-        let within = |first, last| Request::new(12).within(first, last).map_err(|error| error.to_string());
-        let window = within(last - at % 8, last + 11)?;
-        expect(meter.measure(|tally| ask(&mut space, &window, tally)), last)?;
-        space.free(last).map_err(|error| error.to_string())?;
+        grant(&mut space, &Request::new(12).within(last - at % 8, last + 11)?, last, meter)?;
         if n > 2 {
-            let cut = within(2, last - 6)?;
-            expect(meter.measure(|tally| ask(&mut space, &cut, tally)), 17)?;
-            space.free(17).map_err(|error| error.to_string())?;
+            grant(&mut space, &Request::new(12).within(2, last - 6)?, 17, meter)?;
         }
     }
     whole(&space)
 }
 
 /// Alignments take turns, and no gap has a place for any of them.
-fn alignments(n: u32, kinds: u64, meter: &mut Meter) -> Result<(), String> {
+fn alignments(n: u32, kinds: u64, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::misaligned(n, 600, 1024);
-    let mut space = meter.ready(|tally| gaps.space(1 << 42, tally))?;
-    for _ in 0..4 {
-        for log2 in 1..=kinds {
-            let align = align(1 << log2)?;
-            let right = align.up(gaps.end()).ok_or("no such place")?;
-            let request = Request::new(600).align(align);
-            expect(meter.measure(|tally| ask(&mut space, &request, tally)), right)?;
-            space.free(right).map_err(|error| error.to_string())?;
-        }
+    let mut space = meter.ready(|tally| gaps.space(Placement::Lowest, 1 << 42, tally))?;
+    for log2 in (1..=kinds).cycle().take(4 * kinds as usize) {
+        let align = align(1 << log2)?;
+        let right = align.up(gaps.end()).context("no such place")?;
+        grant(&mut space, &Request::new(600).align(align), right, meter)?;
     }
     whole(&space)
 }
 
 /// Random sizes of eleven alignments; n are live.
-fn aligned_churn(n: u32, placement: Placement, meter: &mut Meter) -> Result<(), String> {
-    let span = Span::from_size(0, u64::from(n) * 4096).ok_or("the space is too long")?;
+fn aligned_churn(n: u32, placement: Placement, meter: &mut Meter) -> Result<()> {
     let mut random = SplitMix::new(u64::from(n));
     let mut live = Vec::new();
     let request = |random: &mut SplitMix| {
@@ -208,24 +221,21 @@ fn aligned_churn(n: u32, placement: Placement, meter: &mut Meter) -> Result<(), 
         align(1 << log2).map(|align| Request::new(1 + random.uniform(10)).align(align))
     };
     let mut space = meter.ready(|tally| {
-        let mut space = Space::new(span, Align::ONE, placement).map_err(|error| error.to_string())?;
+        let mut space = empty(u64::from(n) * 4096, placement)?;
         for _ in 0..n {
             live.extend(ask(&mut space, &request(&mut random)?, tally));
         }
         for _ in 0..n {
             let at = random.uniform(live.len() as u64) as usize;
-            let first = live.swap_remove(at);
-            space.free_probed(first, tally).map_err(|error| error.to_string())?;
+            space.free_probed(live.swap_remove(at), tally)?;
             live.extend(ask(&mut space, &request(&mut random)?, tally));
         }
         Ok((space, 3 * u64::from(n)))
     })?;
-    if live.len() != n as usize {
-        return Err("a request was refused".to_owned());
-    }
+    ensure!(live.len() == n as usize, "a request was refused");
     for _ in 0..4 * MEASURED {
         let first = live.swap_remove(random.uniform(live.len() as u64) as usize);
-        meter.measure(|tally| space.free_probed(first, tally)).map_err(|error| error.to_string())?;
+        meter.measure(|tally| space.free_probed(first, tally))?;
         let request = request(&mut random)?;
         live.extend(meter.measure(|tally| ask(&mut space, &request, tally)));
     }
@@ -233,67 +243,56 @@ fn aligned_churn(n: u32, placement: Placement, meter: &mut Meter) -> Result<(), 
 }
 
 /// Regions without gaps, then one in 31 is freed: gaps wander through the ends of leaves. Requests are one granule longer.
-fn leaf_ends(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn leaf_ends(n: u32, meter: &mut Meter) -> Result<()> {
     let end = 4 * u64::from(n);
-    let mut space = meter.ready(|tally| {
-        let span = Span::from_size(0, end + 64).ok_or("the space is too long")?;
-        let mut space = Space::new(span, Align::ONE, Placement::Lowest).map_err(|error| error.to_string())?;
-        (0..u64::from(n)).try_for_each(|at| expect(take(&mut space, 4, tally), 4 * at))?;
+    let space = meter.ready(|tally| {
+        let mut space = packed(n, 64, tally)?;
         for at in (0..u64::from(n)).step_by(31) {
-            space.free_probed(4 * at, tally).map_err(|error| error.to_string())?;
+            space.free_probed(4 * at, tally)?;
         }
         Ok((space, u64::from(n) + u64::from(n.div_ceil(31))))
     })?;
-    let longer = Request::new(5);
     let right = if (u64::from(n) - 1).is_multiple_of(31) { end - 4 } else { end };
-    for _ in 0..MEASURED {
-        expect(meter.measure(|tally| ask(&mut space, &longer, tally)), right)?;
-        space.free(right).map_err(|error| error.to_string())?;
-    }
-    whole(&space)
+    granted(space, &Request::new(5), right, meter)
 }
 
 /// All but one in 64 regions are freed, from both ends by turns; then what fits no gap, and what fits all.
-fn mass_frees(n: u32, meter: &mut Meter) -> Result<(), String> {
-    let end = 4 * u64::from(n);
+fn mass_frees(n: u32, meter: &mut Meter) -> Result<()> {
     let mut space = meter.ready(|tally| {
-        let span = Span::from_size(0, end + 1024).ok_or("the space is too long")?;
-        let mut space = Space::new(span, Align::ONE, Placement::Lowest).map_err(|error| error.to_string())?;
-        (0..u64::from(n)).try_for_each(|at| expect(take(&mut space, 4, tally), 4 * at))?;
-        let mut frees = 0;
+        let (mut space, mut frees) = (packed(n, 1024, tally)?, 0);
         for at in 0..u64::from(n) {
             let at = if at % 2 == 0 { at / 2 } else { u64::from(n) - 1 - at / 2 };
             if at % 64 != 0 {
-                space.free_probed(4 * at, tally).map_err(|error| error.to_string())?;
+                space.free_probed(4 * at, tally)?;
                 frees += 1;
             }
         }
         Ok((space, u64::from(n) + frees))
     })?;
     for _ in 0..MEASURED {
-        let first = meter.measure(|tally| take(&mut space, 4 * 63 + 1, tally)).ok_or("refused")?;
-        space.free(first).map_err(|error| error.to_string())?;
-        expect(meter.measure(|tally| take(&mut space, 4, tally)), 4)?;
-        space.free(4).map_err(|error| error.to_string())?;
+        let first = meter.measure(|tally| take(&mut space, 4 * 63 + 1, tally)).context("refused")?;
+        space.free(first)?;
+        grant(&mut space, &Request::new(4), 4, meter)?;
     }
     whole(&space)
 }
 
 /// No gap has a place and there is no room behind: each request is refused, and the refusal names the largest gap.
-fn refused(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn refused(n: u32, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::misaligned(n, 12, 16);
-    let mut space = meter.ready(|tally| gaps.space(0, tally))?;
+    let mut space = meter.ready(|tally| gaps.space(Placement::Lowest, 0, tally))?;
     for at in 0..MEASURED {
         let request = if at % 2 == 0 { Request::new(12).align(align(16)?) } else { Request::new(13) };
-        expect_none(meter.measure(|tally| ask(&mut space, &request, tally)))?;
+        let answer = meter.measure(|tally| ask(&mut space, &request, tally));
+        ensure!(answer.is_none(), "{answer:x?}, but there is no room");
     }
     whole(&space)
 }
 
 /// A space whose largest gaps were all cut by aligned requests. Free at its largest: 8 granules.
-fn cut(n: u32, tally: &mut Tally) -> Result<(Space, u64), String> {
+fn cut(n: u32, tally: &mut Tally) -> Result<(Space, u64)> {
     let gaps = Gaps::misaligned(n, 15, 32);
-    let (mut space, ops) = gaps.space(0, tally)?;
+    let (mut space, ops) = gaps.space(Placement::Lowest, 0, tally)?;
     let request = Request::new(8).align(align(8)?);
     for at in 0..u64::from(n) {
         expect(ask(&mut space, &request, tally), 32 * at + 8)?;
@@ -301,94 +300,51 @@ fn cut(n: u32, tally: &mut Tally) -> Result<(Space, u64), String> {
     Ok((space, ops + u64::from(n)))
 }
 
-fn cut_largest(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn cut_largest(n: u32, meter: &mut Meter) -> Result<()> {
     let mut space = meter.ready(|tally| cut(n, tally))?;
     for _ in 0..MEASURED {
-        match meter.measure(|tally| space.alloc_probed(&Request::new(9), 0, tally)) {
-            Err(refused) => match refused.cause {
-                AllocError::NoSpace { largest_free_bytes: 7, .. } => {}
-                other => return Err(format!("7 granules are the largest, not: {other}")),
-            },
-            Ok(span) => return Err(format!("{span}, but there is no room")),
-        }
+        let refused = meter.measure(|tally| space.alloc_probed(&Request::new(9), 0, tally)).err();
+        let cause = refused.context("there is no room")?.cause;
+        let right = matches!(cause, AllocError::NoSpace { largest_free_bytes: 7, .. });
+        ensure!(right, "7 granules are the largest, not: {cause}");
     }
     whole(&space)
 }
 
-fn stats_after_cuts(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn stats_after_cuts(n: u32, meter: &mut Meter) -> Result<()> {
     let space = meter.ready(|tally| cut(n, tally))?;
     for _ in 0..MEASURED {
-        let stats = meter.measure(|_| space.stats());
-        if stats.largest_free_bytes != 7 {
-            return Err(format!("{} granules, but 7 are the largest", stats.largest_free_bytes));
-        }
+        let largest = meter.measure(|_| space.stats()).largest_free_bytes;
+        ensure!(largest == 7, "{largest} granules, but 7 are the largest");
     }
     whole(&space)
 }
 
-/// Gaps of 2^40 - 1 granules, and a request of 2^40.
-fn long_gaps(n: u32, meter: &mut Meter) -> Result<(), String> {
-    let gaps = Gaps { count: n, offset: 1, gap: (1 << 40) - 1, period: (1 << 40) + 1 };
-    let mut space = meter.ready(|tally| gaps.space(1 << 41, tally))?;
-    for _ in 0..MEASURED {
-        expect(meter.measure(|tally| take(&mut space, 1 << 40, tally)), gaps.end())?;
-        space.free(gaps.end()).map_err(|error| error.to_string())?;
-    }
-    whole(&space)
-}
-
-/// Two areas at one base, which is low; above it are gaps for `area` granules or fewer.
-fn congruent(gaps: Gaps, area: u64, align: Align, meter: &mut Meter) -> Result<(), String> {
-    let mut space = meter.ready(|tally| {
-        let room = Span::from_size(0, gaps.end() + 4096).ok_or("the space is too long")?;
-        let mut space = Space::new(room, Align::ONE, Placement::Lowest).map_err(|error| error.to_string())?;
-        // Room at the bottom, gaps above: what is congruent comes from above.
-        expect(take(&mut space, 4096, tally), 0)?;
-        let wall = gaps.period - gaps.offset - gaps.gap;
-        for at in 0..u64::from(gaps.count) {
-            let base = 4096 + at * gaps.period;
-            expect(take(&mut space, gaps.offset, tally), base)?;
-            expect(take(&mut space, gaps.gap, tally), base + gaps.offset)?;
-            expect(take(&mut space, wall, tally), base + gaps.offset + gaps.gap)?;
-        }
-        for at in 0..u64::from(gaps.count) {
-            let first = 4096 + at * gaps.period + gaps.offset;
-            space.free_probed(first, tally).map_err(|error| error.to_string())?;
-        }
-        space.free_probed(0, tally).map_err(|error| error.to_string())?;
-        Ok((space, 2 + 4 * u64::from(gaps.count)))
-    })?;
-    let areas =
-        || -> Option<Vec<_>> { Some(vec![(Span::from_size(0, area)?, 0), (Span::from_size(256, area)?, 0)]) };
+/// Two areas at one base, which is low; above it are gaps for `area` granules or fewer, of which what is congruent comes first.
+fn congruent(gaps: Gaps, area: u64, align: Align, meter: &mut Meter) -> Result<()> {
+    let gaps = Gaps { below: 4096, ..gaps };
+    let mut space = meter.ready(|tally| gaps.space(Placement::Lowest, 0, tally))?;
     for _ in 0..8 {
-        let areas = areas().ok_or("no such areas")?;
+        let areas: Option<Vec<_>> =
+            [0, 256].map(|at| Some((Span::from_size(at, area)?, 0))).into_iter().collect();
+        let areas = areas.context("no such areas")?;
         let placed = meter.measure(|_| space.alloc_congruent(areas, align, Span::ALL));
-        let base = placed.map_err(|refused| refused.cause.to_string())?;
-        if base >= 4096 {
-            return Err(format!("{base:#x}, but the gaps are too short"));
-        }
-        space.free(base).and_then(|_| space.free(base + 256)).map_err(|error| error.to_string())?;
+        let base = placed.map_err(|refused| refused.cause)?;
+        ensure!(base < 4096, "{base:#x}, but the gaps are too short");
+        space.free(base).and_then(|_| space.free(base + 256))?;
     }
     whole(&space)
-}
-
-fn congruent_short(n: u32, meter: &mut Meter) -> Result<(), String> {
-    congruent(Gaps::misaligned(n, 11, 16), 12, Align::ONE, meter)
-}
-
-fn congruent_misaligned(n: u32, meter: &mut Meter) -> Result<(), String> {
-    congruent(Gaps::misaligned(n, 12, 16), 12, align(16)?, meter)
 }
 
 /// `find`, which takes `&self`: after an allocation with the alignment, or without one.
-fn find_misaligned(n: u32, learned: bool, meter: &mut Meter) -> Result<(), String> {
+fn find_misaligned(n: u32, learned: bool, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::misaligned(n, 12, 16);
     let request = Request::new(12).align(align(16)?);
     let space = meter.ready(|tally| {
-        let (mut space, ops) = gaps.space(1 << 20, tally)?;
+        let (mut space, ops) = gaps.space(Placement::Lowest, 1 << 20, tally)?;
         if learned {
             expect(ask(&mut space, &request, tally), gaps.end())?;
-            space.free_probed(gaps.end(), tally).map_err(|error| error.to_string())?;
+            space.free_probed(gaps.end(), tally)?;
         }
         Ok((space, ops + 2 * u64::from(learned)))
     })?;
@@ -400,47 +356,39 @@ fn find_misaligned(n: u32, learned: bool, meter: &mut Meter) -> Result<(), Strin
 }
 
 /// Blocks of equal size, and requests for that size: the first block, or if none has a place the room at the end.
-fn best_fit(n: u32, multiple: u64, meter: &mut Meter) -> Result<(), String> {
+fn best_fit(n: u32, multiple: u64, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::misaligned(n, 12, 16);
     let right = if multiple == 1 { 1 } else { gaps.end() };
     best_fit_at(gaps, &Request::new(12).align(align(multiple)?), right, meter)
 }
 
 /// Blocks of equal size, of which the window has the last alone.
-fn best_fit_last_window(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn best_fit_last_window(n: u32, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::misaligned(n, 12, 16);
     let last = gaps.end() - 16 + 1;
-    let request = Request::new(12).within(last - 5, last + 11).map_err(|error| error.to_string())?;
-    best_fit_at(gaps, &request, last, meter)
+    best_fit_at(gaps, &Request::new(12).within(last - 5, last + 11)?, last, meter)
 }
 
 /// Blocks of equal size, of which the window has the upper half.
-fn best_fit_half_window(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn best_fit_half_window(n: u32, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::misaligned(n, 12, 16);
     let half = u64::from(n / 2) * 16;
-    let request = Request::new(12).within(half, gaps.end()).map_err(|error| error.to_string())?;
-    best_fit_at(gaps, &request, half + 1, meter)
+    best_fit_at(gaps, &Request::new(12).within(half, gaps.end())?, half + 1, meter)
 }
 
 /// Granted at one place, again and again.
-fn best_fit_at(gaps: Gaps, request: &Request, right: u64, meter: &mut Meter) -> Result<(), String> {
-    let mut space = meter.ready(|tally| gaps.space_under(Placement::BestFit, 64, tally))?;
-    for _ in 0..MEASURED {
-        expect(meter.measure(|tally| ask(&mut space, request, tally)), right)?;
-        space.free(right).map_err(|error| error.to_string())?;
-    }
-    whole(&space)
+fn best_fit_at(gaps: Gaps, request: &Request, right: u64, meter: &mut Meter) -> Result<()> {
+    let space = meter.ready(|tally| gaps.space(Placement::BestFit, 64, tally))?;
+    granted(space, request, right, meter)
 }
 
 /// A snapshot of regions with a gap of one granule behind each.
-fn snapshot(n: u32, meter: &mut Meter) -> Result<(), String> {
-    let gaps = Gaps { count: n, offset: 1, gap: 1, period: 3 };
-    let space = meter.ready(|tally| gaps.space(0, tally))?;
+fn snapshot(n: u32, meter: &mut Meter) -> Result<()> {
+    let gaps = Gaps { period: 3, ..Gaps::misaligned(n, 1, 0) };
+    let space = meter.ready(|tally| gaps.space(Placement::Lowest, 0, tally))?;
     for _ in 0..4 {
         let bytes = meter.measure(|_| space.to_bytes(|value, to| to.put(&value.to_le_bytes())));
-        if bytes.map_err(|error| error.to_string())?.is_empty() {
-            return Err("an empty snapshot".to_owned());
-        }
+        ensure!(!bytes?.is_empty(), "an empty snapshot");
     }
     whole(&space)
 }

@@ -2,7 +2,8 @@
 
 use super::growth::Bound;
 use super::meter::Meter;
-use super::sequence::Sequence;
+use super::sequence::{Run, Sequence};
+use anyhow::{Context, Result, ensure};
 use freehold::maple::{MapleTree, RangeMap, Request, WordMap};
 use freehold::units::{Align, Span};
 
@@ -25,11 +26,7 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     of("shared-look-up", "entry_at", shared_look_up),
 ];
 
-const fn of(
-    name: &'static str,
-    op: &'static str,
-    run: fn(u32, &mut Meter) -> Result<(), String>,
-) -> Sequence {
+const fn of(name: &'static str, op: &'static str, run: Run) -> Sequence {
     Sequence::amortized(name, op, run).in_instructions().single(Bound::Log, Bound::Log)
 }
 
@@ -48,12 +45,12 @@ impl Gaps {
     }
 
     /// A map with n gaps; everything behind the last range is free. Gaps start one behind a multiple of the period.
-    fn map(self, n: u32) -> Result<(RangeMap<u32>, u64), String> {
+    fn map(self, n: u32) -> Result<(RangeMap<u32>, u64)> {
         let mut map = RangeMap::new();
-        map.insert(0..=0, 0).map_err(|refused| refused.cause.to_string())?;
+        map.insert(0..=0, 0).map_err(|refused| refused.cause)?;
         for at in 1..=u64::from(n) {
             let (first, last) = (at * self.period + 1 - (self.period - self.gap), at * self.period);
-            map.insert(first..=last, at as u32).map_err(|refused| refused.cause.to_string())?;
+            map.insert(first..=last, at as u32).map_err(|refused| refused.cause)?;
         }
         Ok((map, u64::from(n) + 1))
     }
@@ -63,63 +60,63 @@ impl Gaps {
     }
 }
 
-fn right(found: Option<u64>, right: u64) -> Result<(), String> {
-    if found == Some(right) { Ok(()) } else { Err(format!("{found:x?}, but {right:#x} is right")) }
+fn right(found: Option<u64>, right: u64) -> Result<()> {
+    ensure!(found == Some(right), "{found:x?}, but {right:#x} is right");
+    Ok(())
 }
 
-fn whole<V>(map: &RangeMap<V>) -> Result<(), String> {
-    map.validate().map_err(|broken| broken.to_string())
+fn whole<V>(map: &RangeMap<V>) -> Result<()> {
+    Ok(map.validate()?)
 }
 
 /// A place is behind all gaps, again and again.
-fn search(n: u32, gaps: Gaps, request: &Request, meter: &mut Meter) -> Result<(), String> {
+fn search(n: u32, gaps: Gaps, request: &Request, meter: &mut Meter) -> Result<()> {
     let map = meter.ready(|_| gaps.map(n))?;
     for _ in 0..MEASURED {
         let found = meter.measure(|_| map.lowest_gap(request));
-        let first = found.map_err(|error| error.to_string())?.first();
-        if first < gaps.end(n) || first > gaps.end(n) + gaps.period {
-            return Err(format!("{first:#x} is not the first place behind the gaps"));
-        }
+        let first = found?.first();
+        ensure!(
+            (gaps.end(n)..=gaps.end(n) + gaps.period).contains(&first),
+            "{first:#x} is not the first place behind the gaps"
+        );
     }
     whole(&map)
 }
 
-fn wrong_alignment(n: u32, meter: &mut Meter) -> Result<(), String> {
-    let align = Align::new(16).ok_or("no alignment")?;
+fn wrong_alignment(n: u32, meter: &mut Meter) -> Result<()> {
+    let align = Align::new(16).context("no alignment")?;
     search(n, Gaps::new(12, 16), &Request::new(12).align(align), meter)
 }
 
-fn long_gaps(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn long_gaps(n: u32, meter: &mut Meter) -> Result<()> {
     search(n, Gaps::new((1 << 40) - 1, 1 << 40), &Request::new(1 << 40), meter)
 }
 
 /// A place is below all gaps.
-fn one_short_from_above(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn one_short_from_above(n: u32, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::new(11, 16);
     let (map, window) = meter.ready(|_| {
         let (mut map, ops) = gaps.map(n)?;
-        map.erase(0).ok_or("there is a range at 0")?;
-        map.erase(16).ok_or("there is a range at 16")?;
-        let window = Span::new(0, gaps.end(n)).ok_or("no window")?;
+        map.erase(0).context("there is a range at 0")?;
+        map.erase(16).context("there is a range at 16")?;
+        let window = Span::new(0, gaps.end(n)).context("no window")?;
         Ok(((map, window), ops + 2))
     })?;
     for _ in 0..MEASURED {
         let found = meter.measure(|_| map.highest_gap(&Request::new(12).window(window)));
-        let last = found.map_err(|error| error.to_string())?.last();
-        if last >= 32 {
-            return Err(format!("{last:#x}, but the gaps are too short"));
-        }
+        let last = found?.last();
+        ensure!(last < 32, "{last:#x}, but the gaps are too short");
     }
     whole(&map)
 }
 
 /// Every gap would do, and the window has the last alone.
-fn last_window(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn last_window(n: u32, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::new(12, 16);
     let map = meter.ready(|_| gaps.map(n))?;
     let first = gaps.end(n) - 16;
     for at in 0..MEASURED {
-        let window = Span::new(first - at % 4, first + 11).ok_or("no window")?;
+        let window = Span::new(first - at % 4, first + 11).context("no window")?;
         let found = meter.measure(|_| map.lowest_gap(&Request::new(12).window(window)));
         right(found.ok().map(|span| span.first()), first)?;
     }
@@ -127,12 +124,12 @@ fn last_window(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Windows go round, each from the middle of one gap to the end; every gap is one short for what is asked.
-fn cyclic_windows(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn cyclic_windows(n: u32, meter: &mut Meter) -> Result<()> {
     let gaps = Gaps::new(11, 16);
     let mut map = meter.ready(|_| gaps.map(n))?;
     let mut end = gaps.end(n);
     for at in 0..MEASURED {
-        let window = Span::new(at * u64::from(n) / MEASURED * 16 + 5, u64::MAX).ok_or("no window")?;
+        let window = Span::new(at * u64::from(n) / MEASURED * 16 + 5, u64::MAX).context("no window")?;
         let found = meter.measure(|_| map.alloc_lowest(&Request::new(12).window(window), 7));
         right(found.ok().map(|span| span.first()), end)?;
         end += 12;
@@ -141,34 +138,39 @@ fn cyclic_windows(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// All but one index of the window are taken, far below where the search begins.
-fn cyclic(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn cyclic(n: u32, meter: &mut Meter) -> Result<()> {
     let n = u64::from(n);
-    let window = Span::new(0, n - 1).ok_or("no window")?;
+    let window = Span::new(0, n - 1).context("no window")?;
     let mut map = meter.ready(|_| {
         let mut map = WordMap::new();
         for at in 0..n {
-            map.insert(at..=at, at as u32).map_err(|refused| refused.cause.to_string())?;
+            map.insert(at..=at, at as u32).map_err(|refused| refused.cause)?;
         }
         Ok((map, n))
     })?;
     for at in 0..MEASURED {
         let hole = at * 5 % n.min(64);
-        map.erase(hole).ok_or("nothing to erase")?;
+        map.erase(hole).context("nothing to erase")?;
         let mut next = hole + 1;
         let found = meter.measure(|_| map.alloc_cyclic(window, &mut next, 1));
         right(found.ok().map(|(index, _)| index), hole)?;
     }
-    map.validate().map_err(|broken| broken.to_string())
+    Ok(map.validate()?)
+}
+
+/// n ranges of four indexes without gaps.
+fn dense(n: u32) -> Result<RangeMap<u32>> {
+    let mut map = RangeMap::new();
+    for at in 0..u64::from(n) {
+        map.insert(at * 4..=at * 4 + 3, at as u32).map_err(|refused| refused.cause)?;
+    }
+    Ok(map)
 }
 
 /// All ranges but one in 8 are erased; then a search that fits nowhere between them.
-fn mass_erases(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn mass_erases(n: u32, meter: &mut Meter) -> Result<()> {
     let map = meter.ready(|_| {
-        let mut map = RangeMap::new();
-        for at in 0..u64::from(n) {
-            map.insert(at * 4..=at * 4 + 3, at as u32).map_err(|refused| refused.cause.to_string())?;
-        }
-        let mut erased = 0;
+        let (mut map, mut erased) = (dense(n)?, 0);
         for at in (0..u64::from(n)).filter(|at| at % 8 != 0) {
             erased += u64::from(map.erase(at * 4).is_some());
         }
@@ -182,72 +184,67 @@ fn mass_erases(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Ranges without gaps, of which those at the borders of nodes are erased and inserted by turns.
-fn borders(n: u32, meter: &mut Meter) -> Result<(), String> {
-    let mut map = meter.ready(|_| {
-        let mut map = RangeMap::new();
-        for at in 0..u64::from(n) {
-            map.insert(at * 4..=at * 4 + 3, at as u32).map_err(|refused| refused.cause.to_string())?;
-        }
-        Ok((map, u64::from(n)))
-    })?;
+fn borders(n: u32, meter: &mut Meter) -> Result<()> {
+    let mut map = meter.ready(|_| Ok((dense(n)?, n.into())))?;
     for at in 0..MEASURED {
         // Eight different places of a leaf, in the middle of the map.
         let first = (u64::from(n) / 2 + at % 8 * 2) * 4;
-        meter.measure(|_| map.erase(first)).ok_or("nothing to erase")?;
+        meter.measure(|_| map.erase(first)).context("nothing to erase")?;
         let inserted = meter.measure(|_| map.insert(first..=first + 3, 1));
-        inserted.map_err(|refused| refused.cause.to_string())?;
+        inserted.map_err(|refused| refused.cause)?;
     }
     whole(&map)
 }
 
 /// An iterator that goes from both ends by turns.
-fn two_ends(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn two_ends(n: u32, meter: &mut Meter) -> Result<()> {
     let map = meter.ready(|_| Gaps::new(11, 16).map(n))?;
     let mut all = map.iter();
     for at in 0..3 * MEASURED {
         let (low, high) = meter.measure(|_| (all.next(), all.next_back()));
         let ends = low.zip(high).map(|((low, _), (high, _))| (low.last(), high.last()));
-        if ends != Some((at * 16, (u64::from(n) - at) * 16)) {
-            return Err(format!("{ends:x?} are not the ends after {at} steps"));
-        }
+        ensure!(
+            ends == Some((at * 16, (u64::from(n) - at) * 16)),
+            "{ends:x?} are not the ends after {at} steps"
+        );
     }
     whole(&map)
 }
 
 /// One store over everything, once.
-fn store_over_all(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn store_over_all(n: u32, meter: &mut Meter) -> Result<()> {
     let mut map = meter.ready(|_| Gaps::new(11, 16).map(n))?;
-    meter.measure(|_| map.store(.., 1)).map_err(|refused| refused.cause.to_string())?;
+    meter.measure(|_| map.store(.., 1)).map_err(|refused| refused.cause)?;
     whole(&map)
 }
 
-fn shared(n: u32) -> Result<(MapleTree<u32>, u64), String> {
+fn shared(n: u32) -> Result<(MapleTree<u32>, u64)> {
     let map = MapleTree::new();
     for at in 0..u64::from(n) {
-        map.store(at * 4..=at * 4 + 3, at as u32).map_err(|refused| refused.cause.to_string())?;
+        map.store(at * 4..=at * 4 + 3, at as u32).map_err(|refused| refused.cause)?;
     }
     Ok((map, u64::from(n)))
 }
 
 /// As `borders`, in the map that threads share.
-fn shared_borders(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn shared_borders(n: u32, meter: &mut Meter) -> Result<()> {
     let map = meter.ready(|_| shared(n))?;
     for at in 0..MEASURED {
         let first = (u64::from(n) / 2 + at % 8 * 2) * 4;
-        let erased = meter.measure(|_| map.erase(first)).map_err(|error| error.to_string())?;
-        erased.ok_or("nothing to erase")?;
+        let erased = meter.measure(|_| map.erase(first))?;
+        erased.context("nothing to erase")?;
         let stored = meter.measure(|_| map.store(first..=first + 3, 1));
-        stored.map_err(|refused| refused.cause.to_string())?;
+        stored.map_err(|refused| refused.cause)?;
     }
-    map.validate().map_err(|broken| broken.to_string())
+    Ok(map.validate()?)
 }
 
-fn shared_look_up(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn shared_look_up(n: u32, meter: &mut Meter) -> Result<()> {
     let map = meter.ready(|_| shared(n))?;
     for at in 0..MEASURED {
         let index = u64::from(n) * 4 * at / MEASURED;
         let span = meter.measure(|_| map.read().entry_at(index).map(|(span, _)| span));
         right(span.map(|span| span.first()), index / 4 * 4)?;
     }
-    map.validate().map_err(|broken| broken.to_string())
+    Ok(map.validate()?)
 }

@@ -2,7 +2,8 @@
 
 use super::growth::Bound;
 use super::meter::Meter;
-use super::sequence::Sequence;
+use super::sequence::{Run, Sequence};
+use anyhow::{Context, Result, bail, ensure};
 use freehold::vmalloc::{Block, RetainPolicy, VirtualMemory, Zero};
 use std::time::Duration;
 
@@ -14,11 +15,7 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     of("stamped-by-four", "alloc, free", stamped).up_to(10_000),
 ];
 
-const fn of(
-    name: &'static str,
-    op: &'static str,
-    run: fn(u32, &mut Meter) -> Result<(), String>,
-) -> Sequence {
+const fn of(name: &'static str, op: &'static str, run: Run) -> Sequence {
     Sequence::amortized(name, op, run).in_instructions().single(Bound::Linear, Bound::Log)
 }
 
@@ -27,20 +24,20 @@ const PAGE: usize = 4096;
 const LARGE: usize = 5 << 18;
 const THREADS: u32 = 4;
 
-fn memory(reserve: usize, retain: RetainPolicy) -> Result<VirtualMemory, String> {
-    VirtualMemory::builder().reserve(reserve).retain(retain).build().map_err(|error| error.to_string())
+fn memory(reserve: usize, retain: RetainPolicy) -> Result<VirtualMemory> {
+    Ok(VirtualMemory::builder().reserve(reserve).retain(retain).build()?)
 }
 
-fn take(vm: &VirtualMemory, len: usize) -> Result<Block<'_>, String> {
-    vm.alloc(len, Zero::No).map_err(|error| error.to_string())
+fn take(vm: &VirtualMemory, len: usize) -> Result<Block<'_>> {
+    Ok(vm.alloc(len, Zero::No)?)
 }
 
-fn whole(vm: &VirtualMemory) -> Result<(), String> {
-    vm.validate().map_err(|broken| broken.to_string())
+fn whole(vm: &VirtualMemory) -> Result<()> {
+    Ok(vm.validate()?)
 }
 
 /// With n blocks of a length live, others come and go.
-fn live(n: u32, len: usize, meter: &mut Meter) -> Result<(), String> {
+fn live(n: u32, len: usize, meter: &mut Meter) -> Result<()> {
     let vm = memory(1 << 35, RetainPolicy::bytes(1 << 30))?;
     let _held = meter.ready(|_| {
         let held = (0..n).map(|_| take(&vm, len)).collect::<Result<Vec<_>, _>>()?;
@@ -57,7 +54,7 @@ fn live(n: u32, len: usize, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Every other large block is free; then blocks of another size.
-fn half_free(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn half_free(n: u32, meter: &mut Meter) -> Result<()> {
     let vm = memory(1 << 35, RetainPolicy::bytes(1 << 30))?;
     let mut held = meter.ready(|_| {
         let held = (0..2 * n).map(|_| take(&vm, LARGE)).collect::<Result<Vec<_>, _>>()?;
@@ -73,33 +70,27 @@ fn half_free(n: u32, meter: &mut Meter) -> Result<(), String> {
 
 /// Four threads replace blocks of 4 KiB to a quarter of the reservation, half of which is live, while memory is purged and decays. Who
 /// holds a page finds its own stamp there. In the end all of the reservation is one run again.
-fn stamped(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn stamped(n: u32, meter: &mut Meter) -> Result<()> {
     const RESERVED: usize = 64 << 20;
     let vm = memory(RESERVED, RetainPolicy::bytes(4 << 20).decay(Duration::from_millis(50)))?;
     meter.ready(|_| {
         std::thread::scope(|scope| {
-            let workers: Vec<_> = (1..=THREADS)
-                .map(|thread| {
-                    scope.spawn({
-                        let vm = &vm;
-                        move || work(vm, n / THREADS, thread, RESERVED)
-                    })
-                })
-                .collect();
-            workers
-                .into_iter()
-                .try_for_each(|worker| worker.join().unwrap_or_else(|_| Err("a thread panicked".to_owned())))
+            let (vm, each) = (&vm, n / THREADS);
+            let worker = |thread| scope.spawn(move || work(vm, each, thread, RESERVED));
+            let workers: Vec<_> = (1..=THREADS).map(worker).collect();
+            let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
+            joined.into_iter().try_for_each(|worker| worker.unwrap_or_else(|_| bail!("a thread panicked")))
         })?;
         Ok(((), n.into()))
     })?;
     for _ in 0..8 {
         meter.measure(|_| take(&vm, PAGE).map(drop))?;
     }
-    vm.release_idle().map_err(|error| error.to_string())?;
-    take(&vm, RESERVED).map(drop).map_err(|error| format!("nothing is held, and yet: {error}"))
+    vm.release_idle()?;
+    take(&vm, RESERVED).map(drop).context("nothing is held, and yet")
 }
 
-fn work(vm: &VirtualMemory, operations: u32, thread: u32, reserved: usize) -> Result<(), String> {
+fn work(vm: &VirtualMemory, operations: u32, thread: u32, reserved: usize) -> Result<()> {
     let mut random = u64::from(thread);
     let mut below = |most: usize| {
         random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -121,9 +112,8 @@ fn work(vm: &VirtualMemory, operations: u32, thread: u32, reserved: usize) -> Re
         }
         while live > reserved / 2 / THREADS as usize {
             let (block, stamp) = held.swap_remove(below(held.len()));
-            if block.iter().step_by(PAGE).any(|&byte| byte != stamp) {
-                return Err(format!("a page of {:#x} was written by another", block.address()));
-            }
+            let right = block.iter().step_by(PAGE).all(|&byte| byte == stamp);
+            ensure!(right, "a page of {:#x} was written by another", block.address());
             live -= block.len();
         }
     }

@@ -74,8 +74,8 @@ impl Meter {
     /// Those of `run`.
     pub fn ready<T>(
         &mut self,
-        run: impl FnOnce(&mut Tally) -> Result<(T, u64), String>,
-    ) -> Result<T, String> {
+        run: impl FnOnce(&mut Tally) -> anyhow::Result<(T, u64)>,
+    ) -> anyhow::Result<T> {
         let (result, work) = self.count(run);
         let (made, ops) = result?;
         self.figures.ready_ops += ops;

@@ -2,8 +2,9 @@
 
 use super::growth::Bound;
 use super::meter::Meter;
-use super::sequence::Sequence;
+use super::sequence::{Run, Sequence};
 use crate::workload::SplitMix;
+use anyhow::{Result, ensure};
 use freehold::percpu::{ChunkSet, Config, Offset, PAGE_BYTES, Request};
 use freehold::units::Tally;
 
@@ -28,11 +29,7 @@ pub(super) const SEQUENCES: &[Sequence] = &[
 ];
 
 /// A constant number of pages and chunks, amortized.
-const fn of(
-    name: &'static str,
-    op: &'static str,
-    run: fn(u32, &mut Meter) -> Result<(), String>,
-) -> Sequence {
+const fn of(name: &'static str, op: &'static str, run: Run) -> Sequence {
     Sequence::amortized(name, op, run).mean(Bound::Constant).single(Bound::Linear, Bound::Constant)
 }
 
@@ -42,24 +39,24 @@ const MEASURED: u64 = 24;
 
 type Set = ChunkSet;
 
-fn set() -> Result<Set, String> {
-    ChunkSet::new(Config::new(UNIT_BYTES, 2)).map_err(|error| error.to_string())
+fn set() -> Result<Set> {
+    Ok(ChunkSet::new(Config::new(UNIT_BYTES, 2))?)
 }
 
-fn alloc(set: &mut Set, request: &Request, tally: &mut Tally) -> Result<Offset, String> {
-    set.alloc_probed(request, tally).map_err(|error| error.to_string())
+fn alloc(set: &mut Set, request: &Request, tally: &mut Tally) -> Result<Offset> {
+    Ok(set.alloc_probed(request, tally)?)
 }
 
-fn free(set: &mut Set, offset: Offset, tally: &mut Tally) -> Result<(), String> {
-    set.free_probed(offset, tally).map(drop).map_err(|error| error.to_string())
+fn free(set: &mut Set, offset: Offset, tally: &mut Tally) -> Result<()> {
+    Ok(set.free_probed(offset, tally).map(drop)?)
 }
 
-fn whole(set: &Set) -> Result<(), String> {
-    set.validate().map_err(|broken| broken.to_string())
+fn whole(set: &Set) -> Result<()> {
+    Ok(set.validate()?)
 }
 
 /// Full pages of objects of these sizes each, of which the one at `hole` is then freed.
-fn holes(n: u32, sizes: &[u64], hole: usize, tally: &mut Tally) -> Result<(Set, u64), String> {
+fn holes(n: u32, sizes: &[u64], hole: usize, tally: &mut Tally) -> Result<(Set, u64)> {
     let mut set = set()?;
     let mut freed = Vec::new();
     for page in 0..n {
@@ -70,9 +67,7 @@ fn holes(n: u32, sizes: &[u64], hole: usize, tally: &mut Tally) -> Result<(Set, 
             }
         }
         let pages = set.populated_pages();
-        if pages != u64::from(page) + 1 {
-            return Err(format!("{pages} pages, but {} are full", page + 1));
-        }
+        ensure!(pages == u64::from(page) + 1, "{pages} pages, but {} are full", page + 1);
     }
     for &offset in &freed {
         free(&mut set, offset, tally)?;
@@ -83,7 +78,7 @@ fn holes(n: u32, sizes: &[u64], hole: usize, tally: &mut Tally) -> Result<(Set, 
 /// Each page has one free run of 512 bytes, 32 bytes off.
 const MISALIGNED: [u64; 3] = [32, 512, 3552];
 
-fn misaligned_hole(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn misaligned_hole(n: u32, meter: &mut Meter) -> Result<()> {
     let mut set = meter.ready(|tally| holes(n, &MISALIGNED, 1, tally))?;
     let request = Request::new(512).align(64);
     for _ in 0..MEASURED {
@@ -94,7 +89,7 @@ fn misaligned_hole(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// What is allocated stays.
-fn misaligned_kept(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn misaligned_kept(n: u32, meter: &mut Meter) -> Result<()> {
     let mut set = meter.ready(|tally| holes(n, &MISALIGNED, 1, tally))?;
     for at in 0..4 * MEASURED {
         let request = Request::new(512 - 4 * (at % 3)).align(64);
@@ -104,7 +99,7 @@ fn misaligned_kept(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Chunks whose pages have no memory but for one in four, which is full.
-fn no_memory(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn no_memory(n: u32, meter: &mut Meter) -> Result<()> {
     let page = u64::from(PAGE_BYTES);
     let mut set = meter.ready(|tally| {
         let mut set = set()?;
@@ -129,7 +124,7 @@ fn no_memory(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Every chunk's longest run is 400 bytes; requests are for 464, which share a list with it in steps of 32 bits.
-fn chunk_lists(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn chunk_lists(n: u32, meter: &mut Meter) -> Result<()> {
     let mut set = meter.ready(|tally| holes(n, &[400, 3696], 0, tally))?;
     for _ in 0..4 * MEASURED {
         meter.measure(|tally| alloc(&mut set, &Request::new(464), tally))?;
@@ -138,7 +133,7 @@ fn chunk_lists(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Every second page is empty and has memory; requests need two.
-fn short_runs(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn short_runs(n: u32, meter: &mut Meter) -> Result<()> {
     let page = u64::from(PAGE_BYTES);
     let mut set = meter.ready(|tally| {
         let mut set = set()?;
@@ -159,7 +154,7 @@ fn short_runs(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// Every page has a hole of 64 bytes; requests are for 68.
-fn equal_holes(n: u32, meter: &mut Meter) -> Result<(), String> {
+fn equal_holes(n: u32, meter: &mut Meter) -> Result<()> {
     let mut set = meter.ready(|tally| holes(n, &[32, 64, 4000], 1, tally))?;
     for _ in 0..MEASURED {
         let offset = meter.measure(|tally| alloc(&mut set, &Request::new(68), tally))?;
@@ -169,7 +164,7 @@ fn equal_holes(n: u32, meter: &mut Meter) -> Result<(), String> {
 }
 
 /// So many random sizes of up to 1,024 bytes, of eight alignments; 8 n objects are live.
-fn churn(n: u32, sizes: u64, meter: &mut Meter) -> Result<(), String> {
+fn churn(n: u32, sizes: u64, meter: &mut Meter) -> Result<()> {
     let mut random = SplitMix::new(u64::from(n));
     let mut live = Vec::new();
     let request = |random: &mut SplitMix| {

@@ -24,26 +24,17 @@ pub struct Sequence {
     /// The largest n: what sets it up takes too long beyond.
     pub largest: u32,
     /// Runs it at a size.
-    pub run: fn(u32, &mut Meter) -> Result<(), String>,
+    pub run: Run,
 }
+
+/// Makes the operations of a sequence at a size, and has them counted.
+pub(super) type Run = fn(u32, &mut Meter) -> anyhow::Result<()>;
 
 impl Sequence {
     /// Of an operation with logarithmic cost, amortized; a single one may be linear.
-    pub(super) const fn amortized(
-        name: &'static str,
-        op: &'static str,
-        run: fn(u32, &mut Meter) -> Result<(), String>,
-    ) -> Self {
-        Self {
-            name,
-            op,
-            unit: Unit::Work,
-            amortized: Bound::Log,
-            worst: Bound::Linear,
-            settled: Bound::Log,
-            largest: u32::MAX,
-            run,
-        }
+    pub(super) const fn amortized(name: &'static str, op: &'static str, run: Run) -> Self {
+        let (unit, amortized, worst, settled) = (Unit::Work, Bound::Log, Bound::Linear, Bound::Log);
+        Self { name, op, unit, amortized, worst, settled, largest: u32::MAX, run }
     }
 
     /// The same with other bounds of a single operation, the first and once all is learned.

@@ -119,7 +119,7 @@ fn sizes(least: u32, largest: u32) -> Vec<u32> {
 /// Runs a sequence at a size, and has callgrind count if instructions are what counts.
 fn suffer(subject: Stressed, at: usize, sequence: &Sequence, n: u32) -> anyhow::Result<Figures> {
     let mut meter = Meter::of_work();
-    (sequence.run)(n, &mut meter).map_err(anyhow::Error::msg)?;
+    (sequence.run)(n, &mut meter)?;
     let figures = meter.figures();
     if sequence.unit == Unit::Work {
         return Ok(figures);
@@ -137,7 +137,7 @@ fn suffer(subject: Stressed, at: usize, sequence: &Sequence, n: u32) -> anyhow::
 /// There is no such sequence, or it answers wrong.
 pub fn run_under_callgrind(subject: Stressed, at: usize, n: u32) -> anyhow::Result<()> {
     let sequence = sequences(subject).and_then(|all| all.get(at)).context("no such sequence")?;
-    (sequence.run)(n, &mut Meter::under_callgrind()).map_err(anyhow::Error::msg)
+    (sequence.run)(n, &mut Meter::under_callgrind())
 }
 
 /// Plays the strings that are kept and those that a search finds, again and again up to n operations.

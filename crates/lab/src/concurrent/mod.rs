@@ -28,12 +28,11 @@ pub use memory::{MEMORY, measure_resident};
 pub use pools::POOLS;
 pub use readers::READERS;
 
-use crate::Progress;
 use crate::failure::{Failure, unknown};
-use crate::promises;
 use crate::record::{Field, Key, Metric, Results};
 pub use crate::run::Options;
 use crate::workload::suite::find_cases;
+use crate::{Progress, promises};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 

@@ -1,17 +1,18 @@
 //! The one list of engines. A new engine is a file with its [`Engine`](freehold_trace::kva::Engine) and an entry
 //! here.
 
-use super::listed::{engines, facts};
-use super::{BySizeEngine, FLOOR, KernelEngine, OneTree, Session, Space, SpaceEngine};
+use super::listed::{Listed, engines, facts};
+use super::{BySizeEngine, KernelEngine, OneTree, SpaceEngine};
 use Takes::{Any, BestFit, Highest, KernelsChoice, Lowest, LowestUpToPageAlignment};
 use freehold::kva::Placement as B;
 use freehold::units::{Align, Span};
 use freehold_linux::kva::Placement as Rb;
 use freehold_linux::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 use freehold_rivals::kva::{
-    BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
+    BTreeMapSpace, Buddy, Floor, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay,
+    VmAllocator,
 };
-use freehold_trace::kva::{Answer, Driver, Engine};
+use freehold_trace::kva::{Answer, Driver, Engine, Session, Space};
 
 /// Makes an engine for a layout and a granule.
 pub type Make = fn(&[Span], Align) -> Result<Box<dyn Session>, String>;
@@ -74,7 +75,7 @@ facts! { KvaFacts, Kva: Space => dyn Session, Answer,
 }
 
 /// What is said of an engine whose work grows with a logarithm.
-pub(super) const fn quick(takes: Takes, make: Make) -> KvaFacts {
+const fn quick(takes: Takes, make: Make) -> KvaFacts {
     KvaFacts { takes, linear: false, make }
 }
 
@@ -162,10 +163,17 @@ pub const VARIANTS: &[EngineEntry] = engines! {
         quick(Lowest, wished::<HotAndLazy>);
 };
 
+/// The engine that does no work: what is measured of it is the lab's own share of every figure.
+pub const FLOOR: EngineEntry = Listed::new(
+    "floor",
+    "does no work: addresses one behind the other, whatever is asked, and nothing kept of what is live",
+    quick(Any, |_, _| boxed(Ok(Floor::default()))),
+);
+
 fn wished<P: Policy>(layout: &[Span], granule: Align) -> Result<Box<dyn Session>, String> {
     boxed(KernelEngine::<P>::new(layout, granule, Rb::Lowest))
 }
 
-pub(super) fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
+fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?)))
 }

@@ -1,11 +1,12 @@
 //! Address spaces of processes, kept in maps of ranges: the family `maple`, as far as recorded programs drive it.
 
 use super::{Family, Judge, Life, OpKind, Outcome};
-use crate::engine::vma::{Answer, Call, Caller, EngineEntry, Op, Scene, Session, Spaces, SpacesFacts};
+use crate::engine::vma::{EngineEntry, Scene, SpacesFacts};
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_rivals::maple::ListRanges;
 use freehold_trace::Drive;
+use freehold_trace::vma::{Answer, Call, Caller, Op, Session, Spaces};
 
 /// The family.
 #[derive(Clone, Copy, Debug, Default)]

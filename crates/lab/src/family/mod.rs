@@ -26,16 +26,17 @@ mod maple;
 mod percpu;
 mod tree;
 
-pub use kva::{Checker, Kva, KvaJudge};
+pub use kva::{Kva, KvaJudge};
 pub use maple::{Maple, MapleJudge};
 pub use percpu::{Percpu, PercpuJudge};
 pub use tree::{Tree, TreeJudge};
 
-use crate::engine::{Compared, Driven, Facts, Listed};
+use crate::engine::{Compared, Facts, Listed};
 use crate::failure::Failure;
 use crate::kind::Suite;
 use crate::record::Key;
 use freehold::units::Tally;
+use freehold_trace::Driven;
 use std::fmt::Debug;
 
 /// A kind of operation, which is counted and timed by itself.

@@ -1,10 +1,10 @@
 //! Trees from ranges to entries, with the kernel's calls: the family `maple`, as far as operations are made for it.
 
 use super::{Family, Judge, Life, OpKind, Outcome};
-use crate::engine::maple::{EngineEntry, TreeFacts, Trees};
+use crate::engine::maple::{EngineEntry, TreeFacts};
 use freehold::units::{Tally, Work};
 use freehold_rivals::maple::{ListRanges, Naive};
-use freehold_trace::maple::{Answer, Driver, Op, RangeDriver, TreeFlags};
+use freehold_trace::maple::{Answer, Driver, Op, RangeDriver, TreeFlags, Trees};
 
 /// The family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 /// What a field may be.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 enum Wanted {
     Number(u64),
     Text(String),
@@ -45,6 +44,7 @@ impl Wanted {
 
 /// Fields with what they may be: a value, a list of them, `""` where the field must not apply.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Select(BTreeMap<Field, Wanted>);
 
 impl Select {
@@ -123,6 +123,14 @@ impl FromStr for Select {
             Ok((field, wanted))
         };
         text.split(';').filter(|field| !field.is_empty()).map(field).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl TryFrom<String> for Select {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 

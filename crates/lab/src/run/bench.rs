@@ -4,13 +4,13 @@
 
 use super::Sheet;
 use super::plan::{self, Plan, Ran, Stop};
-use crate::engine::{EngineEntry, Facts, Session};
+use crate::engine::{EngineEntry, Facts};
 use crate::family::{Family, Judge, Kva, KvaJudge, Outcome};
 use crate::record::Counts;
 use crate::workload::bench::BenchWorkload;
 use crate::workload::whole_scene;
 use freehold::units::{Span, Tally, Work};
-use freehold_trace::kva::{Answer, Op};
+use freehold_trace::kva::{Answer, Op, Session};
 use std::time::{Duration, Instant};
 
 /// How long an engine may take, checks included: in all, and for each operation beside.

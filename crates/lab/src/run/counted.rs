@@ -1,12 +1,13 @@
 //! The counted run: every answer checked, every operation's work noted, the state sampled on the way.
 
 use super::plan::Stop;
-use crate::engine::{Driven, Facts, Listed};
+use crate::engine::{Facts, Listed};
 use crate::family::{Judge, Outcome};
 use crate::record::Counts;
 use crate::run::Replayable;
 use crate::workload::Workload;
 use freehold::units::Work;
+use freehold_trace::Driven;
 use std::ops::Range;
 use std::time::Instant;
 

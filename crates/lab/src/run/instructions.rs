@@ -10,11 +10,12 @@
 //! every engine.
 
 use super::timed::prepared;
-use crate::engine::{Driven, Facts, Listed};
+use crate::engine::{Facts, Listed};
 use crate::failure::Failure;
 use crate::family::Family;
 use crate::workload::Workload;
 use anyhow::Context;
+use freehold_trace::Driven;
 use std::ffi::OsStr;
 use std::fs;
 use std::hint::black_box;

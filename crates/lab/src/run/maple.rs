@@ -4,12 +4,12 @@
 use super::Sheet;
 use super::instructions::measured;
 use super::plan::{self, Plan, Stop};
-use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps, Two};
+use crate::engine::maple::{EngineEntry, MakeMap, Map, Two};
 use crate::family::{Family, Tree};
 use crate::record::Counts;
 use crate::workload::maple::{Timed, Workload};
 use freehold_rivals::maple::ListRanges;
-use freehold_trace::maple::{Answer, Op, RangeDriver, Step};
+use freehold_trace::maple::{Answer, Op, RangeDriver, Step, Steps};
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -1,6 +1,7 @@
 //! Running: answers checked first, then work counted, then time, interleaved over engines; and the records of it.
 
 pub mod bench;
+mod calls;
 pub(crate) mod clock;
 pub mod cold;
 mod counted;
@@ -18,9 +19,9 @@ pub mod seen;
 mod sheet;
 pub mod stress;
 mod timed;
-pub mod vma;
 mod zone;
 
+pub use calls::{CallCounts, Calls};
 pub use counted::{Bucket, Counted};
 pub use demand::Demand;
 pub(crate) use demand::{add_demand, add_sizes};

@@ -1,10 +1,11 @@
 //! The timed runs: each operation by itself for the spread, the whole run in one go for the mean.
 
 use super::{Counted, Replayable, clock, median};
-use crate::engine::{Driven, Facts, Listed};
+use crate::engine::{Facts, Listed};
 use crate::family::Family;
 use crate::record::{Counts, singles};
 use crate::workload::Workload;
+use freehold_trace::Driven;
 use std::time::Instant;
 
 /// The times of an engine over all rounds.

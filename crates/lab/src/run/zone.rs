@@ -11,12 +11,12 @@
 //! At random places means from a random address upwards, or anywhere if there is nothing above. Whoever fills the
 //! space knows nothing of the zones, so that one run tells of all of them.
 
-use crate::engine::{EngineEntry, Session};
-use crate::family::Checker;
+use crate::engine::EngineEntry;
 use crate::named::named;
 use crate::workload::SplitMix;
 use freehold::units::{Align, Span};
-use freehold_trace::kva::{Answer, Op};
+use freehold_rivals::kva::Checker;
+use freehold_trace::kva::{Answer, Op, Session};
 
 const PAGE: u64 = Align::PAGE.bytes();
 /// Pages of the outer range.

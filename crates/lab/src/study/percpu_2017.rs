@@ -4,17 +4,16 @@
 //! Source: the posting, July 2017, its second version, and the letters that followed.
 
 use super::Options;
-use crate::Progress;
 use crate::engine::percpu::{EngineEntry, FLOOR};
 use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Family, Percpu};
-use crate::published;
 use crate::record::{Field, Metric, Origin, Results, Stat, count};
 use crate::run::describe;
 use crate::run::percpu::{Bench, Job, Watched, watch};
 use crate::workload::percpu::{
     ALIGNED, Churn, Deletion, LIVE, SECOND_HALF, SEED, SEED_V2, Size, StaleHint, Work,
 };
+use crate::{Progress, published};
 use freehold::percpu::{Config, Population};
 use freehold::units::Bytes;
 use std::collections::BTreeMap;

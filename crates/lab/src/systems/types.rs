@@ -1,22 +1,20 @@
 //! What each type is asked for, with every content checked: rounds that serve the same number of requests where nothing is refused.
 
+use anyhow::{Context, Result, ensure};
 use freehold::kva::{Placement, PooledSpace, Request, SharedSpace};
 use freehold::maple::MapleTree;
 use freehold::percpu::Counter;
 use freehold::percpu::heap::PerCpuHeap;
 use freehold::units::{Align, Span};
-use freehold::vmalloc::{SlotLayout, StackPool, VirtualMemory, VmVec, Zero, page_bytes};
+use freehold::vmalloc::{Block, Slot, SlotLayout, Stack, StackPool, VirtualMemory, VmVec, Zero, page_bytes};
 use freehold_harness::memory::{peek, poke};
 use std::collections::VecDeque;
-use std::fmt::Display;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Requests that a round served, or what is wrong.
-pub(super) type Round = Result<u64, String>;
-/// What makes rounds.
-pub(super) type Running = Box<dyn FnMut() -> Round>;
+/// What makes rounds: the requests that each served, or what is wrong.
+pub(super) type Running = Box<dyn FnMut() -> Result<u64>>;
 
 /// A type under test.
 pub(super) struct Type {
@@ -25,7 +23,7 @@ pub(super) struct Type {
     /// Its crate.
     pub(super) of: &'static str,
     /// Makes one, and what asks it; or says why there is none.
-    pub(super) make: fn() -> Result<Running, String>,
+    pub(super) make: fn() -> Result<Running>,
 }
 
 /// All of them.
@@ -39,15 +37,6 @@ pub(super) const TYPES: [Type; 8] = [
     Type { name: "stacks", of: "vmalloc", make: stacks },
     Type { name: "VmVec", of: "vmalloc", make: vectors },
 ];
-
-fn say(error: impl Display) -> String {
-    error.to_string()
-}
-
-/// Wrong unless `right`.
-fn check(right: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if right { Ok(()) } else { Err(what()) }
-}
 
 const SPACE_BYTES: u64 = 1 << 30;
 const PAGE: u64 = 4096;
@@ -82,9 +71,9 @@ fn patiently<T, E>(patience: &mut Duration, mut change: impl FnMut() -> Result<T
     }
 }
 
-fn shared_space() -> Result<Running, String> {
-    let span = Span::from_size(0, SPACE_BYTES).ok_or("no span")?;
-    let space = SharedSpace::new(span, Align::PAGE, Placement::Lowest).map_err(say)?;
+fn shared_space() -> Result<Running> {
+    let span = Span::from_size(0, SPACE_BYTES).context("no span")?;
+    let space = SharedSpace::new(span, Align::PAGE, Placement::Lowest)?;
     let space: &'static SharedSpace<u64> = Box::leak(Box::new(space));
     reader(|| drop(space.region_at(0)));
     let mut live: VecDeque<(Span, u64)> = VecDeque::new();
@@ -99,7 +88,7 @@ fn shared_space() -> Result<Running, String> {
             while live.len() > LIVE {
                 let Some(&(span, number)) = live.front() else { break };
                 let found = space.region_at(span.last()).map(|(span, value)| (span, *value));
-                check(found == Some((span, number)), || format!("{span} is {found:?}, not {number}"))?;
+                ensure!(found == Some((span, number)), "{span} is {found:?}, not {number}");
                 if patiently(&mut patience, || space.free(span.first())).is_none() {
                     break;
                 }
@@ -107,14 +96,14 @@ fn shared_space() -> Result<Running, String> {
                 served += 1;
             }
         }
-        space.validate().map_err(say)?;
+        space.validate()?;
         Ok(served)
     }))
 }
 
-fn pooled_space() -> Result<Running, String> {
-    let span = Span::from_size(0, SPACE_BYTES).ok_or("no span")?;
-    let space = PooledSpace::new(span, Align::PAGE).map_err(say)?;
+fn pooled_space() -> Result<Running> {
+    let span = Span::from_size(0, SPACE_BYTES).context("no span")?;
+    let space = PooledSpace::new(span, Align::PAGE)?;
     let mut live: VecDeque<Span> = VecDeque::new();
     Ok(Box::new(move || {
         let mut served = 0;
@@ -127,17 +116,17 @@ fn pooled_space() -> Result<Running, String> {
                 && let Some(span) = live.pop_front()
             {
                 let found = space.locate(span.last());
-                check(found == Some(span), || format!("{span} is {found:?}"))?;
-                space.free(span.first()).map_err(say)?;
+                ensure!(found == Some(span), "{span} is {found:?}");
+                space.free(span.first())?;
                 served += 1;
             }
         }
-        space.validate().map_err(say)?;
+        space.validate()?;
         Ok(served)
     }))
 }
 
-fn maple_tree() -> Result<Running, String> {
+fn maple_tree() -> Result<Running> {
     let map: &'static MapleTree<Arc<u64>> = Box::leak(Box::default());
     reader(|| drop(map.get_owned(3)));
     let mut model = [None; 100];
@@ -155,17 +144,17 @@ fn maple_tree() -> Result<Running, String> {
                 served += 1;
             }
             let found = map.get_owned(at).map(|value| *value);
-            check(found == model[at as usize], || format!("{at} has {found:?}"))?;
+            ensure!(found == model[at as usize], "{at} has {found:?}");
         }
-        map.validate().map_err(say)?;
+        map.validate()?;
         Ok(served)
     }))
 }
 
-fn counters() -> Result<Running, String> {
+fn counters() -> Result<Running> {
     const COUNTERS: usize = 500;
     const ADDS: u64 = 100;
-    let heap = PerCpuHeap::builder().capacity(8 << 20).build().map_err(say)?.leak();
+    let heap = PerCpuHeap::builder().capacity(8 << 20).build()?.leak();
     Ok(Box::new(move || {
         let mut served = 0;
         for _ in 0..4 {
@@ -177,29 +166,29 @@ fn counters() -> Result<Running, String> {
             });
             for counter in &counters {
                 let sum = counter.get();
-                check(sum == 3 * ADDS * threads, || format!("{sum} is counted of {}", 3 * ADDS * threads))?;
+                ensure!(sum == 3 * ADDS * threads, "{sum} is counted of {}", 3 * ADDS * threads);
             }
             served += counters.len() as u64;
             Counter::free_bulk(counters);
             heap.trim();
         }
-        heap.validate().map_err(say)?;
+        heap.validate()?;
         Ok(served)
     }))
 }
 
 const MEMORY_BYTES: usize = 256 << 20;
 
-fn memory() -> Result<&'static VirtualMemory, String> {
-    let memory = VirtualMemory::builder().reserve(MEMORY_BYTES).build().map_err(say)?;
+fn memory() -> Result<&'static VirtualMemory> {
+    let memory = VirtualMemory::builder().reserve(MEMORY_BYTES).build()?;
     Ok(Box::leak(Box::new(memory)))
 }
 
 /// Gives idle memory back, and checks that nothing is out of order.
-fn end_of_round(memory: &VirtualMemory) -> Result<(), String> {
+fn end_of_round(memory: &VirtualMemory) -> Result<()> {
     // A refusal keeps it.
     let _ = memory.release_idle();
-    memory.validate().map_err(say)
+    Ok(memory.validate()?)
 }
 
 /// Whether each page's first and last byte is this.
@@ -207,100 +196,92 @@ fn has_throughout(bytes: &[u8], value: u8) -> bool {
     bytes.chunks(page_bytes()).all(|page| page[0] == value && page[page.len() - 1] == value)
 }
 
-fn blocks() -> Result<Running, String> {
-    let memory = memory()?;
-    Ok(Box::new(move || {
+/// Rounds of what has memory: four times as many as are asked for are taken and filled, then all that live are looked at.
+fn held<T>(
+    memory: &'static VirtualMemory,
+    asked: Vec<usize>,
+    take: impl Fn(u8, usize) -> Result<Option<T>> + 'static,
+    look: impl Fn(&T) -> Result<()> + 'static,
+) -> Running {
+    Box::new(move || {
         let mut served = 0;
-        for turn in 0..4_u8 {
+        for turn in 0..4 {
             let mut live = Vec::new();
-            for (number, len) in
-                [4096, 8192, 20_000, 65_536, 300_000, 1 << 20, 5 << 20].into_iter().enumerate()
-            {
-                for _ in 0..4 {
-                    let Ok(mut block) = memory.alloc(len, Zero::Yes) else { continue };
-                    check(has_throughout(&block, 0), || format!("a block of {len} bytes is not zero"))?;
-                    let stamp = 1 + 10 * turn + number as u8;
-                    block.fill(stamp);
-                    served += 1;
-                    live.push((block, stamp));
-                }
+            for &ask in &asked {
+                live.extend(take(turn, ask)?);
             }
-            for (block, stamp) in &live {
-                check(has_throughout(block, *stamp), || {
-                    "a block has what another's holder wrote".to_owned()
-                })?;
-                let found = memory.locate(block.address() + block.len() as u64 - 1).map(|span| span.first());
-                check(found == Some(block.address()), || {
-                    format!("{:#x} is found at {found:?}", block.address())
-                })?;
-            }
+            live.iter().try_for_each(&look)?;
+            served += live.len() as u64;
         }
         end_of_round(memory)?;
         Ok(served)
-    }))
+    })
 }
 
-fn slots() -> Result<Running, String> {
-    const COUNT: u64 = 64;
+fn blocks() -> Result<Running> {
+    const LENGTHS: [usize; 7] = [4096, 8192, 20_000, 65_536, 300_000, 1 << 20, 5 << 20];
     let memory = memory()?;
-    let layout = SlotLayout::new(64 << 10).count(COUNT).keep_resident(8192).guard(4096);
-    let pool = memory.slots(&layout).map_err(say)?;
-    let pool: &'static _ = Box::leak(Box::new(pool));
-    Ok(Box::new(move || {
-        let mut served = 0;
-        for _ in 0..4 {
-            let mut live = Vec::new();
-            for _ in 0..COUNT {
-                let Ok(mut slot) = pool.get() else { continue };
-                check(has_throughout(&slot, 0), || "a slot is not zero".to_owned())?;
-                let behind =
-                    NonNull::new(slot.as_ptr().as_ptr().wrapping_add(slot.len())).ok_or("no address")?;
-                check(!poke(behind, 1), || "a guard can be written to".to_owned())?;
-                let stamp = 1 + slot.number() as u8;
-                slot.fill(stamp);
-                served += 1;
-                live.push(slot);
-            }
-            for slot in &live {
-                let stamp = 1 + slot.number() as u8;
-                check(has_throughout(slot, stamp), || "a slot has what another's holder wrote".to_owned())?;
-            }
-        }
-        end_of_round(memory)?;
-        Ok(served)
-    }))
+    let take = |turn, len| {
+        let Ok(mut block) = memory.alloc(len, Zero::Yes) else { return Ok(None) };
+        ensure!(has_throughout(&block, 0), "a block of {len} bytes is not zero");
+        let number = LENGTHS.iter().position(|&known| known == len).unwrap_or_default();
+        let stamp = 1 + 10 * turn + number as u8;
+        block.fill(stamp);
+        Ok(Some((block, stamp)))
+    };
+    let look = |(block, stamp): &(Block<'_>, u8)| {
+        ensure!(has_throughout(block, *stamp), "a block has what another's holder wrote");
+        let found = memory.locate(block.address() + block.len() as u64 - 1).map(|span| span.first());
+        ensure!(found == Some(block.address()), "{:#x} is found at {found:?}", block.address());
+        Ok(())
+    };
+    Ok(held(memory, LENGTHS.iter().flat_map(|&len| [len; 4]).collect(), take, look))
 }
 
-fn stacks() -> Result<Running, String> {
-    const COUNT: u64 = 64;
+/// Slots and stacks of a pool.
+const COUNT: usize = 64;
+
+fn slots() -> Result<Running> {
     let memory = memory()?;
-    let pool = StackPool::with_count(memory, 64 << 10, COUNT).map_err(say)?;
-    let pool: &'static _ = Box::leak(Box::new(pool));
-    Ok(Box::new(move || {
-        let mut served = 0;
-        for _ in 0..4 {
-            let mut live = Vec::new();
-            for _ in 0..COUNT {
-                let Ok(stack) = pool.get() else { continue };
-                let highest = NonNull::new(stack.base().as_ptr().wrapping_sub(1)).ok_or("no address")?;
-                check(!poke(stack.guard(), 1), || "a guard can be written to".to_owned())?;
-                let stamp = stack.number() as u8;
-                let writable = poke(highest, stamp) && poke(stack.limit(), stamp);
-                check(writable, || "a stack cannot be written to".to_owned())?;
-                served += 1;
-                live.push((stack, highest, stamp));
-            }
-            for (stack, highest, stamp) in &live {
-                let has = peek(*highest) == Some(*stamp) && peek(stack.limit()) == Some(*stamp);
-                check(has, || "a stack has what another's holder wrote".to_owned())?;
-            }
-        }
-        end_of_round(memory)?;
-        Ok(served)
-    }))
+    let layout = SlotLayout::new(64 << 10).count(COUNT as u64).keep_resident(8192).guard(4096);
+    let pool: &'static _ = Box::leak(Box::new(memory.slots(&layout)?));
+    let take = |_, _| {
+        let Ok(mut slot) = pool.get() else { return Ok(None) };
+        ensure!(has_throughout(&slot, 0), "a slot is not zero");
+        let behind = NonNull::new(slot.as_ptr().as_ptr().wrapping_add(slot.len())).context("no address")?;
+        ensure!(!poke(behind, 1), "a guard can be written to");
+        let stamp = 1 + slot.number() as u8;
+        slot.fill(stamp);
+        Ok(Some((slot, stamp)))
+    };
+    let look = |(slot, stamp): &(Slot<'_>, u8)| {
+        ensure!(has_throughout(slot, *stamp), "a slot has what another's holder wrote");
+        Ok(())
+    };
+    Ok(held(memory, vec![0; COUNT], take, look))
 }
 
-fn vectors() -> Result<Running, String> {
+fn stacks() -> Result<Running> {
+    let memory = memory()?;
+    let pool: &'static _ = Box::leak(Box::new(StackPool::with_count(memory, 64 << 10, COUNT as u64)?));
+    let take = |_, _| {
+        let Ok(stack) = pool.get() else { return Ok(None) };
+        let highest = NonNull::new(stack.base().as_ptr().wrapping_sub(1)).context("no address")?;
+        ensure!(!poke(stack.guard(), 1), "a guard can be written to");
+        let stamp = stack.number() as u8;
+        let writable = poke(highest, stamp) && poke(stack.limit(), stamp);
+        ensure!(writable, "a stack cannot be written to");
+        Ok(Some((stack, highest, stamp)))
+    };
+    let look = |(stack, highest, stamp): &(Stack<'_>, NonNull<u8>, u8)| {
+        let has = peek(*highest) == Some(*stamp) && peek(stack.limit()) == Some(*stamp);
+        ensure!(has, "a stack has what another's holder wrote");
+        Ok(())
+    };
+    Ok(held(memory, vec![0; COUNT], take, look))
+}
+
+fn vectors() -> Result<Running> {
     const LEN: u64 = 100_000;
     let memory = memory()?;
     Ok(Box::new(move || {
@@ -315,11 +296,11 @@ fn vectors() -> Result<Running, String> {
             }
             served += vector.len() as u64 / LEN;
             let right = || vector.iter().copied().eq(0..vector.len() as u64);
-            check(right(), || "a vector has what nobody pushed".to_owned())?;
+            ensure!(right(), "a vector has what nobody pushed");
             vector.truncate(vector.len() / 2);
             let _ = vector.shrink_to_fit();
             let right = || vector.iter().copied().eq(0..vector.len() as u64);
-            check(right(), || "a vector lost what was pushed".to_owned())?;
+            ensure!(right(), "a vector lost what was pushed");
         }
         end_of_round(memory)?;
         Ok(served)

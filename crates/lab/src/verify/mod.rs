@@ -1,7 +1,6 @@
 //! Checking engines against recorded answers: vectors, streams, worked examples, work anchors.
 
 mod anchors;
-mod events;
 pub mod maple;
 mod percpu;
 pub mod placed;
@@ -15,12 +14,10 @@ mod vma;
 pub use placed::placed;
 pub use talk::{Played, play_talk};
 
-use crate::hash::Fnv;
-use crate::kind::Kind;
-use crate::kind::Suite;
+use crate::kind::{Kind, Suite};
 use crate::workload::vma::{from_file, tree_from_file};
 use freehold::units::{Align, Span};
-use freehold_trace::TraceError;
+use freehold_trace::{Fnv, TraceError};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! An engine on which a recipe is played, with what it answered and did.
 
 use super::{PAGE, pages};
-use crate::hash::Fnv;
 use crate::record::Counts;
 use crate::workload::{END_PAGE, LOW_PAGE};
 use freehold::units::{Align, Tally};
 use freehold_rivals::RivalWork;
+use freehold_trace::Fnv;
 use freehold_trace::kva::Engine;
 
 /// What is counted of an operation.

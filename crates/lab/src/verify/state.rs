@@ -1,10 +1,10 @@
 //! An engine's state in the form of the digests: counts, sums and hashes in units of the file.
 
-use crate::hash::Fnv;
 use freehold::units::Span;
 use freehold_linux::kva::RbTree;
 use freehold_linux::kva::rbtree::Colour;
 use freehold_rivals::kva::GapList;
+use freehold_trace::Fnv;
 use freehold_trace::kva::{Engine, FreeDigest, GapDigest};
 
 /// The free blocks, and the tree's shape where there is one.

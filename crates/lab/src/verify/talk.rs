@@ -1,13 +1,12 @@
 //! The worked example of the talk: answers, work and the exact tree after each step, maxima included.
 
-use super::events::Events;
 use super::{Checked, PAGE, pages};
 use freehold::kva::Request;
 use freehold::units::{Align, Span, Work};
 use freehold_linux::kva::rbtree::NodeView;
 use freehold_linux::kva::{KernelSpace, Placement};
 use freehold_trace::TraceError;
-use freehold_trace::kva::{Talk, TalkNode, TalkOp, TalkStep};
+use freehold_trace::kva::{Letters, Talk, TalkNode, TalkOp, TalkStep};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -105,8 +104,8 @@ fn fresh(talk: &Talk) -> Result<Space, String> {
 
 /// Runs a step: what the file expects, what happened, and the work. A free of the example gives addresses that
 /// were never allocated: they are added to the space.
-fn run(space: &mut Space, op: &TalkOp) -> Result<(String, String, Events), String> {
-    let mut events = Events::default();
+fn run(space: &mut Space, op: &TalkOp) -> Result<(String, String, Letters), String> {
+    let mut events = Letters::default();
     let (expected, got) = match *op {
         TalkOp::Free { start, size, merge } => {
             space
@@ -131,7 +130,7 @@ fn run(space: &mut Space, op: &TalkOp) -> Result<(String, String, Events), Strin
 }
 
 /// The counts that the file names, as they happened.
-fn counts(named: &BTreeMap<String, u64>, events: &Events) -> BTreeMap<String, u64> {
+fn counts(named: &BTreeMap<String, u64>, events: &Letters) -> BTreeMap<String, u64> {
     let of = |name: &str| match name {
         "find" => events.tally.of(Work::NodeVisited) - events.tally.of(Work::NodeClimbed),
         "climb" => events.tally.of(Work::NodeClimbed),

@@ -1,7 +1,6 @@
 //! A vector file: each column that an engine can answer for, held against it.
 
 use super::Checked;
-use super::events::Events;
 use super::state::{free_digest, gap_digest};
 use crate::engine::{BySizeEngine, KernelEngine, OneTree, SpaceEngine};
 use freehold::kva::{Placement as B, Request};
@@ -12,7 +11,7 @@ use freehold_rivals::RivalWork;
 use freehold_rivals::kva::{GapList, Splay, lowest_fit};
 use freehold_trace::TraceError;
 use freehold_trace::kva::{
-    Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, Op, Record, Vectors,
+    Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, Letters, Op, Record, Vectors,
 };
 use std::path::Path;
 
@@ -45,7 +44,7 @@ type Asked = (u64, Align, Span);
 
 /// The engine that answers for a column.
 trait Held {
-    fn run(&mut self, op: &Op, events: &mut Events) -> Answer;
+    fn run(&mut self, op: &Op, events: &mut Letters) -> Answer;
     fn digest(&self, unit: u64) -> Digest;
     fn validate(&self) -> Result<(), String>;
 
@@ -61,7 +60,7 @@ struct Told<E> {
 }
 
 impl<E: Engine> Held for Told<E> {
-    fn run(&mut self, op: &Op, events: &mut Events) -> Answer {
+    fn run(&mut self, op: &Op, events: &mut Letters) -> Answer {
         self.driver.run(op, events)
     }
 
@@ -112,7 +111,7 @@ impl ColumnCheck {
             let (expected, got) = (lowest_text(expected.lowest, self.unit), lowest_text(lowest, self.unit));
             self.checked.compare(line, expected, got);
         }
-        let mut events = Events::default();
+        let mut events = Letters::default();
         let got = match self.held.run(op, &mut events) {
             Answer::At(start) => self.answer_text(Some(start), &events),
             Answer::NoRoom => self.answer_text(None, &events),
@@ -138,7 +137,7 @@ impl ColumnCheck {
         text(&expected.letters, expected.start, expected.steps, self.unit)
     }
 
-    fn answer_text(&self, start: Option<u64>, events: &Events) -> String {
+    fn answer_text(&self, start: Option<u64>, events: &Letters) -> String {
         let steps = (self.column == Column::Gap).then(|| RivalWork::ListStepped.of(&events.tally));
         text(&events.letters, start, steps, self.unit)
     }

@@ -4,12 +4,11 @@
 //! When the list was taken is not recorded: it is held against every moment, and the one that agrees best counts.
 
 use super::Checked;
-use crate::engine::vma::{Answer, Fault};
-use crate::engine::vma::{ENGINES, Session, Spaces};
+use crate::engine::vma::ENGINES;
 use crate::family::Maple;
 use crate::workload::Workload;
-use crate::workload::vma::{Difference, Listed, compare, read_maps};
 use freehold_rivals::maple::ListRanges;
+use freehold_trace::vma::{Answer, Difference, Fault, Listed, Session, Spaces, compare, read_maps};
 use freehold_trace::{Drive, TraceError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

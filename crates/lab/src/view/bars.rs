@@ -10,7 +10,7 @@ use super::definition::{BarsView, Scope};
 use super::escape::{self, html};
 use super::palette::Palette;
 use super::words::shown;
-use crate::record::{Origin, Record, count, figure, largest, parts};
+use crate::record::{Field, Origin, Record, count, figure, largest, parts};
 use std::fmt::Write;
 
 /// From one power of ten to another.
@@ -47,7 +47,7 @@ pub(super) fn render(view: &BarsView, scope: &Scope, palette: &Palette) -> Strin
         let name: Vec<String> =
             view.groups.iter().zip(&names).map(|(field, value)| shown(*field, value)).collect();
         let _ = write!(body, "<div class=\"group\"><h5>{}</h5>", html(&name.join(" ")));
-        for (name, same) in parts(&of_group, &[view.bar]) {
+        for (name, same) in parts(&of_group, &[Field::Engine]) {
             if let Some(record) = largest(&same) {
                 body.push_str(&rod(&name.concat(), record, scale, palette));
             }

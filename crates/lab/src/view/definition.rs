@@ -2,7 +2,8 @@
 
 use super::words::{capital, is_recording, recorded, shown};
 use crate::record::{Field, Metric, Record, Results, Select, Stat, groups};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// A command's output, or a page.
@@ -49,9 +50,9 @@ pub(super) struct Key {
     pub(super) text: String,
 }
 
-/// A kind of view.
+/// A view, told by the key of its title.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(untagged)]
 pub(super) enum View {
     Table(TableView),
     Bars(BarsView),
@@ -60,11 +61,13 @@ pub(super) enum View {
     Picture(PictureView),
     /// Published figures about a family, source by source, beside ours.
     Published {
+        #[serde(rename = "published")]
         title: String,
         suite: String,
     },
     /// What the engines that were shown can be asked, under this title.
     Features {
+        #[serde(rename = "features")]
         title: String,
     },
 }
@@ -74,14 +77,20 @@ pub(super) enum View {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct TableView {
     /// What it shows; may name facts and the field of `each`.
+    #[serde(rename = "table")]
     pub(super) title: String,
     pub(super) of: Select,
     /// There is a table for each value of these fields.
+    #[serde(deserialize_with = "fields")]
     pub(super) each: Vec<Field>,
-    /// What names a row.
+    /// What names a row: the engine, if nothing else is said.
+    #[serde(deserialize_with = "fields", default = "engine")]
     pub(super) rows: Vec<Field>,
     /// What names a column; none if the cells alone do.
+    #[serde(deserialize_with = "fields")]
     pub(super) columns: Vec<Field>,
+    /// Times, if nothing else is said.
+    #[serde(deserialize_with = "cells", default = "times")]
     pub(super) cells: Vec<Cell>,
     /// With the ratio to the default engine, or to the first.
     pub(super) ratio: bool,
@@ -119,6 +128,30 @@ impl TryFrom<String> for Cell {
     }
 }
 
+/// Fields by their names, between spaces.
+fn fields<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Field>, D::Error> {
+    let field = |name| Field::named(name).ok_or_else(|| D::Error::custom(format!("no field {name:?}")));
+    String::deserialize(text)?.split_whitespace().map(field).collect()
+}
+
+/// Cells between semicolons.
+fn cells<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Cell>, D::Error> {
+    let text = String::deserialize(text)?;
+    text.split("; ").map(|cell| Cell::try_from(cell.to_owned()).map_err(D::Error::custom)).collect()
+}
+
+fn engine() -> Vec<Field> {
+    vec![Field::Engine]
+}
+
+fn time() -> Cell {
+    Cell { metric: Metric::Time, stat: Stat::Median, head: Metric::Time.name().to_owned() }
+}
+
+fn times() -> Vec<Cell> {
+    vec![time()]
+}
+
 impl Cell {
     /// Whether the record is such a figure.
     pub(super) fn is_of(&self, record: &Record) -> bool {
@@ -130,18 +163,18 @@ impl Cell {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BarsView {
+    #[serde(rename = "bars")]
     pub(super) title: String,
     #[serde(default)]
     pub(super) reading: String,
     /// What is along the scale.
     pub(super) scale: String,
     pub(super) of: Select,
+    #[serde(default = "time")]
     pub(super) cell: Cell,
     /// What names a group.
+    #[serde(deserialize_with = "fields")]
     pub(super) groups: Vec<Field>,
-    /// What names a bar.
-    #[serde(default = "engine")]
-    pub(super) bar: Field,
     /// The title of the same figures as a table: with a row for each group, a column for each bar; none if another view has them.
     #[serde(default)]
     pub(super) table: Option<String>,
@@ -150,19 +183,15 @@ pub(super) struct BarsView {
     pub(super) more: bool,
 }
 
-fn engine() -> Field {
-    Field::Engine
-}
-
 impl BarsView {
     /// The same figures as a table, if it has one. What does no work has a column, though no bar.
     pub(super) fn as_table(&self) -> Option<TableView> {
-        let Self { table, of, groups, bar, cell, more, .. } = self;
+        let Self { table, of, groups, cell, more, .. } = self;
         table.clone().map(|title| TableView {
             title,
             of: of.clone(),
             rows: groups.clone(),
-            columns: vec![*bar],
+            columns: engine(),
             cells: vec![cell.clone()],
             more: *more,
             ..TableView::default()
@@ -176,6 +205,7 @@ impl BarsView {
 pub(super) struct PictureView {
     /// What results call it.
     pub(super) id: String,
+    #[serde(rename = "picture")]
     pub(super) title: String,
     pub(super) reading: String,
     /// What the lightest shade is, and the darkest.
@@ -190,6 +220,7 @@ pub(super) struct PictureView {
 pub(super) struct AxisView {
     pub(super) title: String,
     /// How its numbers are written.
+    #[serde(default)]
     pub(super) unit: AxisUnit,
     /// Logarithmic.
     #[serde(default)]
@@ -199,8 +230,13 @@ pub(super) struct AxisView {
     pub(super) range: Option<[f64; 2]>,
 }
 
+/// The axis of what happens over time.
+fn operations() -> AxisView {
+    AxisView { title: "operations".to_owned(), unit: AxisUnit::Operations, log: false, range: None }
+}
+
 /// What an axis counts; decides how its numbers are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum AxisUnit {
     /// Since the start.
@@ -211,6 +247,7 @@ pub(super) enum AxisUnit {
     OneIn,
     Nanoseconds,
     /// Any other whole number.
+    #[default]
     Count,
     Ratio,
     /// Since the start.
@@ -222,7 +259,7 @@ pub(super) enum AxisUnit {
 }
 
 /// How a measure is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Mark {
     Line,
@@ -234,21 +271,38 @@ pub(super) enum Mark {
     Rings,
 }
 
-/// What is drawn of each line.
+/// What is drawn of each line: a name, a mark, and of records the figure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "String")]
 pub(super) struct MeasureView {
     pub(super) name: String,
     pub(super) mark: Mark,
-    /// The figure, of records.
     #[serde(skip_serializing)]
     pub(super) cell: Option<Cell>,
+}
+
+impl TryFrom<String> for MeasureView {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut words = text.split(' ');
+        let name = words.next().unwrap_or_default().to_owned();
+        let mark = match words.next() {
+            Some("line") => Mark::Line,
+            Some("points") => Mark::Points,
+            Some("light") => Mark::Light,
+            Some("rings") => Mark::Rings,
+            mark => return Err(format!("no mark {mark:?}")),
+        };
+        Ok(Self { name, mark, cell: words.next().map(|cell| cell.to_owned().try_into()).transpose()? })
+    }
 }
 
 /// Lines over an axis.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlotView {
+    #[serde(rename = "plot")]
     pub(super) title: String,
     pub(super) reading: String,
     /// Of these series; otherwise of records.
@@ -258,9 +312,7 @@ pub(super) struct PlotView {
     /// The field along x, of records.
     #[serde(default)]
     pub(super) at: Option<Field>,
-    /// The field that names a line, of records.
-    #[serde(default = "engine")]
-    pub(super) line: Field,
+    #[serde(default = "operations")]
     pub(super) x: AxisView,
     pub(super) y: AxisView,
     /// What is drawn of each line; a series without it has one.
@@ -290,6 +342,7 @@ pub(super) enum Form {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistogramView {
+    #[serde(rename = "histogram")]
     pub(super) title: String,
     pub(super) reading: String,
     /// What a value is a number of.
@@ -298,6 +351,7 @@ pub(super) struct HistogramView {
     /// The field with the value.
     pub(super) value: Field,
     /// What names a histogram.
+    #[serde(deserialize_with = "fields")]
     pub(super) columns: Vec<Field>,
     pub(super) cell: Cell,
     /// How it is written in text.

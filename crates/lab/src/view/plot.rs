@@ -4,7 +4,7 @@ use super::definition::{AxisUnit, AxisView, Mark, MeasureView, PlotView, Scope};
 use super::escape::{self, html, json};
 use super::palette::Palette;
 use super::words::capital;
-use crate::record::{self, Record, Results, figure, fixed, nanoseconds, parts};
+use crate::record::{self, Field, Record, Results, figure, fixed, nanoseconds, parts};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
@@ -102,7 +102,7 @@ fn of_records(view: &PlotView, scope: &Scope) -> Lines {
         let of_measure = |measure| at.iter().map(|&at| value(measure, at)).collect();
         Line { name: name.concat(), number: 0, values: view.measure.iter().map(of_measure).collect() }
     };
-    let lines = parts(&records, &[view.line]).into_iter().map(line);
+    let lines = parts(&records, &[Field::Engine]).into_iter().map(line);
     // Whose records have none of the figures has no line.
     let lines = lines.filter(|line| line.values.iter().flatten().any(Option::is_some)).collect();
     (lines, at.iter().map(|&at| at as f64).collect(), Vec::new())

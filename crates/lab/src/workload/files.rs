@@ -1,11 +1,10 @@
 //! Workloads out of files.
 
 use super::{Workload, stem};
-use crate::engine::Space;
 use crate::kind::Kind;
 use freehold::units::Align;
 use freehold_trace::TraceError;
-use freehold_trace::kva::{Record, Recording, Vectors};
+use freehold_trace::kva::{Record, Recording, Space, Vectors};
 use std::path::Path;
 
 /// A recorded trace or a vector file of the kva family.

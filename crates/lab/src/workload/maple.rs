@@ -4,9 +4,8 @@
 //! `[16 i, 16 i + 15]`, without gaps.
 
 use super::SplitMix;
-use crate::engine::maple::{GapRequest, MixStep, Steps};
 use freehold::units::{Align, Span};
-use freehold_trace::maple::End;
+use freehold_trace::maple::{End, GapRequest, MixStep, Steps};
 
 /// From one range to the next.
 const STRIDE: u64 = 16;

@@ -5,7 +5,6 @@ mod files;
 pub mod maple;
 mod memory;
 pub mod percpu;
-mod random;
 mod sampled;
 pub mod suite;
 mod synthetic;
@@ -13,16 +12,15 @@ pub mod vma;
 
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
-use crate::hash::Fnv;
 use crate::kind::{Kind, Suite};
 use crate::record::{Field, Key, Time, count};
 use freehold_trace::kva::Op;
-use freehold_trace::{Lines, TraceError, TraceHeader};
+use freehold_trace::{Fnv, Lines, TraceError, TraceHeader};
 use std::path::{Path, PathBuf};
 
 pub use files::from_file;
+pub use freehold_trace::SplitMix;
 pub use memory::{check_memory, check_memory_told};
-pub use random::SplitMix;
 pub use sampled::{Batches, Cut, Piece};
 pub use synthetic::{END_PAGE, LOW_PAGE, WHOLE, churn, whole_scene};
 

@@ -2,11 +2,11 @@
 
 use super::Workload;
 use super::suite::{CHURN, Case, Pairs, Params, Phase, random_alloc};
-use crate::engine::{KernelEngine, Space};
+use crate::engine::KernelEngine;
 use freehold::units::{Align, Span};
 use freehold_linux::kva::Placement;
 use freehold_linux::kva::rbtree::Plain;
-use freehold_trace::kva::{Answer, Driver, Op};
+use freehold_trace::kva::{Answer, Driver, Op, Space};
 
 const PAGE: u64 = Align::PAGE.bytes();
 /// First page of the space that all synthetic workloads share.

@@ -2,10 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use crate::model::{ops_from_bytes, tiny_layout};
-use freehold::units::Align;
-use freehold::units::Span;
-use freehold_lab::family::Checker;
-use freehold_rivals::kva::Naive;
+use freehold::units::{Align, Span};
+use freehold_rivals::kva::{Checker, Naive};
 use freehold_trace::kva::{Answer, Driver, Engine, Op};
 use proptest::prelude::*;
 

@@ -3,8 +3,8 @@
 
 use crate::model::{Model, followed, listing};
 use freehold::units::{Align, Span};
-use freehold_lab::engine::{EngineEntry, Session};
-use freehold_trace::kva::{Answer, Op};
+use freehold_lab::engine::EngineEntry;
+use freehold_trace::kva::{Answer, Op, Session};
 
 const PAGE: u64 = 4096;
 fn pages(first: u64, pages: u64) -> Span {

@@ -1,7 +1,8 @@
 //! The bytes that maps of ranges report are their own and those that they allocated.
 
 use freehold::units::Span;
-use freehold_lab::engine::maple::{Steps, find_maps};
+use freehold_lab::engine::maple::find_maps;
+use freehold_trace::maple::Steps;
 
 #[test]
 fn bytes_are_what_was_allocated() {

@@ -3,9 +3,9 @@
 
 use crate::model::{percpu_listing, percpu_step, tiny_scene};
 use freehold::units::Align;
-use freehold_lab::engine::percpu::{ENGINES, EngineEntry, Session};
+use freehold_lab::engine::percpu::{ENGINES, EngineEntry};
 use freehold_lab::family::{Judge, PercpuJudge};
-use freehold_trace::percpu::Op;
+use freehold_trace::percpu::{Op, Session};
 
 /// Operations in a string.
 const LENGTH: usize = 5;

@@ -3,10 +3,9 @@
 
 use crate::model::{run_percpu_ops, tiny_scene};
 use freehold::units::{Align, Probe};
-use freehold_lab::engine::percpu::PercpuFacts;
-use freehold_lab::engine::percpu::{ENGINES, EngineEntry, Session};
+use freehold_lab::engine::percpu::{ENGINES, EngineEntry, PercpuFacts};
 use freehold_lab::family::{Judge, PercpuJudge};
-use freehold_trace::percpu::{Answer, ChunkKey, Driver, Engine, Footprint, Location, Op, PageMap};
+use freehold_trace::percpu::{Answer, ChunkKey, Driver, Engine, Footprint, Location, Op, PageMap, Session};
 
 fn alloc(object: u32, size_bytes: u64, align: u64, atomic: bool) -> Op {
     Op::Alloc { object, size_bytes, align: Align::new(align).unwrap(), atomic }

@@ -1,7 +1,6 @@
 //! Studies of publications: what they compute of what was measured.
 
 use freehold::maple::{Facts, Heights, StoreType};
-use freehold_lab::data_folder;
 use freehold_lab::failure::Failure;
 use freehold_lab::family::{Family, Percpu};
 use freehold_lab::record::{Field, Results};
@@ -11,9 +10,9 @@ use freehold_lab::study::kva_2019::runs::{KERNEL_LOOPS, cases, together};
 use freehold_lab::study::kva_2019::{example, extrapolate, overall};
 use freehold_lab::study::maple_2025::ledger::Ledger;
 use freehold_lab::study::percpu_2017::{hints, million};
-use freehold_lab::traces;
 use freehold_lab::workload::Piece;
 use freehold_lab::workload::suite::{Interleaved, Params};
+use freehold_lab::{data_folder, traces};
 use std::path::Path;
 
 #[test]

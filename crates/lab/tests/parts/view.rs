@@ -75,55 +75,20 @@ fn definition() -> Definition {
         title = "Of {workload}"
         each = "workload"
         about = ["It is {known}.", "It is {unknown}."]
-        key = [{ of = { op = "loop", engine = "gap-list" }, over = { op = "loop", engine = "btree" }, text = "so much" }]
-        [[section.view]]
-        kind = "table"
-        title = "{workload} in a loop"
-        of = { op = "loop" }
-        rows = ["engine"]
-        cells = ["time"]
-        ratio = true
-        [[section.view]]
-        kind = "table"
-        title = "Work"
-        of = { op = "alloc" }
-        rows = ["engine"]
-        columns = ["n"]
-        cells = ["work as its work", "time"]
-        more = true
-        [[section.view]]
-        kind = "bars"
-        title = "Bars"
-        scale = "ns"
-        of = { op = "loop" }
-        cell = "time"
-        groups = ["workload"]
-        [[section.view]]
-        kind = "plot"
-        series = "line"
-        title = "A line"
-        reading = ""
-        x = { title = "x", unit = "operations" }
-        y = { title = "y", unit = "count" }
-        [[section.view]]
-        kind = "plot"
-        title = "Work by size"
-        reading = ""
-        of = { op = "alloc" }
-        at = "n"
-        x = { title = "n", unit = "live", log = true }
-        y = { title = "steps", unit = "count", log = true }
-        measure = [{ name = "mean", mark = "points", cell = "work" }]
-        [[section.view]]
-        kind = "picture"
-        id = "picture"
-        title = "A <b>picture</b>"
-        shades = ["free", "<busy>"]
+        key = [{ of = "op=loop;engine=gap-list", over = "op=loop;engine=btree", text = "so much" }]
+        view = [
+          { table = "{workload} in a loop", of = "op=loop", ratio = true },
+          { table = "Work", of = "op=alloc", columns = "n", cells = "work as its work; time", more = true },
+          { bars = "Bars", scale = "ns", of = "op=loop", groups = "workload" },
+          { plot = "A line", series = "line", reading = "", x = { title = "x" }, y = { title = "y" } },
+          { plot = "Work by size", reading = "", of = "op=alloc", at = "n", x = { title = "n", unit = "live", log = true }, y = { title = "steps", log = true }, measure = ["mean points work"] },
+          { picture = "A <b>picture</b>", id = "picture", shades = ["free", "<busy>"] },
+        ]
 
         [[section]]
         id = "none"
         title = "Of nothing"
-        of = { workload = "nothing" }
+        of = "workload=nothing"
         "#,
     )
     .unwrap()
@@ -195,7 +160,7 @@ fn a_screen_says_first_what_was_found() {
 
 /// The page and the screen of one section of these views.
 fn shown(views: &str, results: &Results) -> (String, String) {
-    let definition = Definition::read(&format!("[[section]]\nid = \"one\"\n{views}")).unwrap();
+    let definition = Definition::read(&format!("[[section]]\nid = \"one\"\nview = [{views}]")).unwrap();
     let page = page(&definition, results, &environment()).unwrap();
     (page, screen(&definition, results, &environment(), SCREEN, true))
 }
@@ -221,10 +186,11 @@ fn engines_of_every_comparison_have_colours_of_their_own() {
 #[test]
 fn a_view_names_fields_that_there_are() {
     let view = |view: &str| {
-        Definition::read(&format!("[[section]]\nid = \"one\"\n[[section.view]]\nkind = \"table\"\n{view}"))
+        Definition::read(&format!("[[section]]\nid = \"one\"\nview = [{{ table = \"\", {view} }}]"))
     };
-    assert!(view("rows = [\"engine\"]\nof = { op = \"loop\" }").is_ok());
-    for wrong in ["rows = [\"engines\"]", "of = { opp = \"loop\" }", "columns = [\"N\"]", "each = [\"\"]"] {
+    assert!(view("rows = \"engine\", of = \"op=loop\"").is_ok());
+    for wrong in ["rows = \"engines\"", "of = \"opp=loop\"", "columns = \"N\"", "cells = \"\"", "row = \"n\""]
+    {
         assert!(view(wrong).is_err(), "{wrong}");
     }
     assert_eq!("op=free;n=4".parse::<Select>().unwrap().to_string(), "op=free;n=4");
@@ -417,8 +383,7 @@ fn wide_tables_and_long_names_continue_below() {
         results.of(key).put(Metric::Count, Stat::Total, 10f64.powi(at as i32), 1);
     }
     let definition = Definition::read(
-        "[[section]]\n[[section.view]]\nkind = \"table\"\ntitle = \"wide\"\nrows = [\"engine\"]\n\
-         columns = [\"column\"]\ncells = [\"count\"]",
+        "[[section]]\nview = [{ table = \"wide\", columns = \"column\", cells = \"count\" }]",
     )
     .unwrap();
     let texts = [
@@ -442,14 +407,15 @@ fn ten_times_as_much_is_a_decade_longer() {
         for (at, &value) in values.iter().enumerate() {
             results.of(Key::new("", "").engine(at.to_string())).put(Metric::Count, Stat::Total, value, 1);
         }
-        let view = "[[section.view]]\nkind = \"bars\"\ntitle = \"\"\nscale = \"\"\nof = {}\ncell = \"count\"\ngroups = []";
+        let view = "{ bars = \"\", scale = \"\", of = \"\", cell = \"count\", groups = \"\" }";
         shown(view, &results).0
     };
     let page = bars(&[21.0, 3834.0, 100.0, 1000.0, 0.0]);
     assert!(page.contains("--decades:3\""), "{page}");
     let widths = between(&page, "style=\"width:", "%");
     assert_eq!(widths[2..], ["33.33", "66.67", "0.00"]);
-    let view = "[[section.view]]\nkind = \"bars\"\ntitle = \"\"\nscale = \"\"\nof = {}\ncell = \"count\"\ngroups = [\"op\"]\ntable = \"as a table\"";
+    let view =
+        "{ bars = \"\", scale = \"\", of = \"\", cell = \"count\", groups = \"op\", table = \"as a table\" }";
     let mut results = Results::default();
     for engine in ["a", "floor"] {
         results.of(Key::new("", "").engine(engine).op("x")).put(Metric::Count, Stat::Total, 7.0, 1);
@@ -476,9 +442,8 @@ fn a_bar_of_a_histogram_is_a_share_of_its_column_and_gaps_are_shown() {
     }
     results.of(Key::new("", "").param(Field::N, 5u64).param(Field::Who, "us")).total(Metric::Requests, 7);
     let view = |form: &str| {
-        let view = "[[section.view]]\nkind = \"histogram\"\ntitle = \"nodes\"\nreading = \"\"\nunit = \"nodes\"\nof = {}\n\
-                    value = \"n\"\ncolumns = [\"who\"]\ncell = \"requests\"\n";
-        shown(&format!("{view}form = \"{form}\""), &results)
+        let view = "{ histogram = \"nodes\", reading = \"\", unit = \"nodes\", of = \"\", value = \"n\", columns = \"who\"";
+        shown(&format!("{view}, cell = \"requests\", form = \"{form}\" }}"), &results)
     };
     let (page, text) = view("brackets");
     assert!(page.contains("style=\"width:25.00%\"></i><em>100<") && page.contains("<b>&lt;them&gt;</b>"));
@@ -500,7 +465,7 @@ fn picture(strips: Strips) -> String {
     let mut results = Results::default();
     results.of(Key::new("", "x")).total(Metric::Count, 1);
     results.pictures.push(("it", "x".to_owned(), strips));
-    shown("[[section.view]]\nkind = \"picture\"\nid = \"it\"\nshades = [\"free\", \"busy\"]", &results).0
+    shown("{ picture = \"\", id = \"it\", shades = [\"free\", \"busy\"] }", &results).0
 }
 
 fn strip(columns: Vec<usize>, busy: Vec<u8>) -> Strips {
@@ -557,16 +522,7 @@ fn plot(lines: &[(&str, Three, Three)]) -> String {
             values: vec![first.to_vec(), second.to_vec()],
         });
     }
-    let view = r#"
-        [[section.view]]
-        kind = "plot"
-        series = "it"
-        title = "A plot"
-        reading = "Lower is better."
-        x = { title = "x & y", unit = "operations" }
-        y = { title = "x & y", unit = "nanoseconds", log = true }
-        measure = [{ name = "median", mark = "line" }, { name = "p99", mark = "light" }]
-    "#;
+    let view = r#"{ plot = "A plot", series = "it", reading = "Lower is better.", x = { title = "x & y", unit = "operations" }, y = { title = "x & y", unit = "nanoseconds", log = true }, measure = ["median line", "p99 light"] }"#;
     shown(view, &results).0
 }
 

@@ -1,11 +1,10 @@
 //! The bundled data: every vector, the talk's example, the work anchors, and the trace.
 
-use freehold_lab::data_folder;
 use freehold_lab::family::{Family, Percpu};
 use freehold_lab::run::{Replayable, measure};
 use freehold_lab::verify::verify_file;
-use freehold_lab::workload;
 use freehold_lab::workload::percpu::from_file;
+use freehold_lab::{data_folder, workload};
 
 /// Vectors of areas in a list that is long, which take the list half a minute: left to `freehold verify`, as are the streams.
 const LONG_LISTS: [&str; 3] = ["gap_full_fit.txt.zst", "gap_long_busy_list.txt.zst", "gap_anchors.tsv"];

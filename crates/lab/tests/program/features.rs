@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold::units::{Align, Span};
-use freehold_lab::engine::{ENGINES, EngineEntry, FEATURES, Session};
-use freehold_trace::kva::{Answer, Op};
+use freehold_lab::engine::{ENGINES, EngineEntry, FEATURES};
+use freehold_trace::kva::{Answer, Op, Session};
 
 const PAGE: u64 = 4096;
 

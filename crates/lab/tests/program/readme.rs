@@ -3,8 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold::kva::Request;
-use freehold_lab::data_folder;
-use freehold_lab::workload;
+use freehold_lab::{data_folder, workload};
 use freehold_linux::kva::{KernelSpace, Placement};
 use freehold_trace::kva::{Event, EventKind, Events, Op};
 use std::collections::BTreeMap;

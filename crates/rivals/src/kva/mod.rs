@@ -2,6 +2,8 @@
 
 mod btreemap;
 mod buddy;
+mod checker;
+mod floor;
 mod gap_list;
 mod memory;
 mod mmap;
@@ -16,6 +18,8 @@ mod vm_allocator;
 
 pub use btreemap::BTreeMapSpace;
 pub use buddy::Buddy;
+pub use checker::Checker;
+pub use floor::Floor;
 pub use gap_list::GapList;
 pub use mmap::Mmap;
 pub use naive::{Naive, lowest_fit};

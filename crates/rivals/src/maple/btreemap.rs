@@ -6,6 +6,7 @@
 use super::btree_memory::btree_bytes;
 use super::gaps::{check_apart, highest_between, lowest_between};
 use freehold_trace::maple::{End, Ranges};
+use freehold_trace::vma::AreaMap;
 use freehold_units::{Align, Span};
 use std::collections::BTreeMap;
 
@@ -202,5 +203,12 @@ impl Ranges for BTreeMapRanges<u64> {
 
     fn validate(&self) -> Result<(), String> {
         self.validate()
+    }
+}
+
+impl AreaMap for BTreeMapRanges<u64> {
+    fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
+        let below = self.holding(span.first()).filter(|&(first, ..)| first < span.first());
+        below.into_iter().chain(self.starting_in(span))
     }
 }

@@ -8,6 +8,7 @@
 //! Cost: in proportion to the ranges behind the place of a change, and to those that a search for a gap passes.
 
 use freehold_trace::maple::{End, Ranges};
+use freehold_trace::vma::AreaMap;
 use freehold_units::{Align, Span};
 
 /// Disjoint ranges in a list, ascending.
@@ -214,5 +215,11 @@ impl Ranges for ListRanges<u64> {
 
     fn validate(&self) -> Result<(), String> {
         self.validate()
+    }
+}
+
+impl AreaMap for ListRanges<u64> {
+    fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.overlapping(span)
     }
 }

@@ -3,6 +3,7 @@
 mod btree_memory;
 mod btreemap;
 mod gaps;
+pub mod history;
 mod list;
 mod naive;
 mod nodit;

@@ -9,13 +9,13 @@
 //!
 //! Source: the posting of the bitmap allocator, 2017, which it is measured against there, and the recorded work.
 
+use super::PAGE_BYTES;
 use super::area_chunk::{AreaChunk, NONE};
 use freehold_trace::percpu::{ChunkKey, Engine, Footprint, Location};
 use freehold_units::{Align, Probe, Work};
 
 /// Sizes and alignments are rounded up to this, so that the lowest bit of an offset is free for a mark.
 const GRAIN: u32 = 2;
-const PAGE_BYTES: u64 = Align::PAGE.bytes();
 /// Bytes of a chunk beside its map, estimated: the original's structure with a bit for each page.
 const HEADER_BYTES: u64 = 96;
 

@@ -9,9 +9,11 @@ mod examples;
 mod grammar;
 mod op;
 mod ranges;
+mod steps;
 mod stream;
 mod stream_columns;
 mod stream_write;
+mod trees;
 mod vectors;
 
 #[cfg(test)]
@@ -24,6 +26,8 @@ pub use engine::{CursorView, Engine};
 pub use examples::{Example, ExampleFormat, Examples, LeafSlot, NodeKind, Path, PathNode, Usage};
 pub use op::{End, Op, Step, StoreCall, Value};
 pub use ranges::{RangeDriver, Ranges};
+pub use steps::{GapRequest, MixStep, Steps};
 pub use stream::{Stream, StreamFormat, StreamHeader, StreamRecord};
 pub use stream_write::{Calculation, StoreType, StreamWrite, TreeFlags, Used};
+pub use trees::Trees;
 pub use vectors::{ContentEntry, Header, Record, Shape, VectorFormat, Vectors};

@@ -1,6 +1,6 @@
 //! The state of a per-CPU allocator as vector files have it: sums over all chunks, and a line per chunk.
 
-use crate::Fields;
+use crate::{Fields, Fnv};
 use std::fmt;
 
 /// A chunk's counters and hints, in bytes where they are sizes or offsets. `Display` prints the line of the
@@ -65,13 +65,9 @@ impl fmt::Display for ChunkLine {
 /// The hash of a digest: FNV-1a over the text of the lines, each with its end.
 #[must_use]
 pub fn chunk_lines_hash(lines: &[ChunkLine]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for line in lines {
-        for byte in format!("{line}\n").bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-    }
-    hash
+    let mut hash = Fnv::default();
+    lines.iter().for_each(|line| hash.bytes(format!("{line}\n").as_bytes()));
+    hash.value()
 }
 
 /// The allocator's state after some operations.

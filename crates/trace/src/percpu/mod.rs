@@ -8,6 +8,7 @@ mod events;
 mod op;
 mod placement;
 mod replay;
+mod session;
 mod vectors;
 
 #[cfg(test)]
@@ -20,4 +21,5 @@ pub use engine::{ChunkKey, Engine, Footprint, Location, PageMap};
 pub use events::{AllocFlags, Event, EventKind, Events};
 pub use op::{Answer, Op};
 pub use replay::{Recording, Skipped};
+pub use session::Session;
 pub use vectors::{Record, Setup, Variant, VectorFormat, Vectors};

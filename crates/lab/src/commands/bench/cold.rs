@@ -3,8 +3,7 @@
 use super::Options;
 use crate::Progress;
 use crate::engine::percpu::{EngineEntry as PercpuEntry, FLOOR as PERCPU_FLOOR};
-use crate::engine::{Compared, EngineEntry, FLOOR};
-use crate::engine::{maple, percpu};
+use crate::engine::{Compared, EngineEntry, FLOOR, maple, percpu};
 use crate::failure::{Failure, usage};
 use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::kind::Subject as Benched;

@@ -1,10 +1,9 @@
 //! `freehold stress maple --threads N`: a writer and readers on one `MapleTree`; what each read saw is held against a model.
 //!
 //! ```text
-//!   threads   one writes, the others read and note when and what      judge   whether it can have been
+//!   threads   one writes, the others read and note when and what      `freehold_rivals::maple::history` judges
 //! ```
 
-pub mod judge;
 pub mod threads;
 
 use super::{Who, add_counts, end};
@@ -14,7 +13,7 @@ use crate::run::stress::Options;
 use crate::workload::SplitMix;
 use freehold::maple::{MapleTree, Nodes};
 use freehold::units::Span;
-use judge::{Model, Verdict, judge};
+use freehold_rivals::maple::history::{Model, Verdict, judge};
 use std::time::{Duration, Instant};
 use threads::{Put, changes, put, round};
 

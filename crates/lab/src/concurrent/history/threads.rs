@@ -1,11 +1,11 @@
 //! A writer and readers on one map, and what each read saw.
 
-use super::judge::{Change, Read, Seen};
 use crate::concurrent::place::beside;
 use crate::workload::SplitMix;
 use freehold::maple::MapleTree;
 use freehold::maple::maple_tree::{Reading, WriteError};
 use freehold::units::Span;
+use freehold_rivals::maple::history::{Change, Read, Seen};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Reads that a thread notes in a round, at most.

@@ -1,8 +1,7 @@
 //! Who is asked which range an index is in, and what its value is: spaces, maps of one owner, maps that threads share.
 
 use crate::concurrent::Who;
-use freehold::kva::Placement as B;
-use freehold::kva::{AddressSpace, SharedSpace};
+use freehold::kva::{AddressSpace, Placement as B, SharedSpace};
 use freehold::maple::{MapleTree, RangeMap, WordMap};
 use freehold::units::{Align, Span};
 use freehold_rivals::concurrent::{RwLockMap, SharedRanges};
@@ -118,8 +117,6 @@ fn found(span: Span, value: u64) -> Found {
 pub struct Entry {
     /// Its name.
     pub who: Who,
-    /// Whether threads share it and may change it while others look up.
-    pub shared: bool,
     /// Makes an empty one, for ranges within these indexes.
     pub make: fn(Span) -> Option<Box<dyn Subject>>,
 }
@@ -128,37 +125,33 @@ fn boxed<T: LookUp>(within: Span) -> Option<Box<dyn Subject>> {
     Some(Box::new(T::empty(within)?))
 }
 
-const fn owned(who: Who, make: fn(Span) -> Option<Box<dyn Subject>>) -> Entry {
-    Entry { who, shared: false, make }
+const fn of(who: Who, make: fn(Span) -> Option<Box<dyn Subject>>) -> Entry {
+    Entry { who, make }
 }
 
-const fn shared(who: Who, make: fn(Span) -> Option<Box<dyn Subject>>) -> Entry {
-    Entry { who, shared: true, make }
-}
-
-const STD: Entry = owned(Who::other("std-btreemap"), boxed::<BTreeMapRanges<u64>>);
-const RANGEMAP: Entry = owned(Who::other("rangemap"), boxed::<RangemapRanges>);
+const STD: Entry = of(Who::other("std-btreemap"), boxed::<BTreeMapRanges<u64>>);
+const RANGEMAP: Entry = of(Who::other("rangemap"), boxed::<RangemapRanges>);
 const TREE: Who = Who::default("maple-tree");
 
 /// Those of `bench kva`: the region that an address is in.
 pub const KVA: &[Entry] =
-    &[owned(Who::default("btree").variant("lowest"), boxed::<AddressSpace<u64>>), STD, RANGEMAP];
+    &[of(Who::default("btree").variant("lowest"), boxed::<AddressSpace<u64>>), STD, RANGEMAP];
 
 /// Those of `bench maple`. The shared map has a guard for each look-up.
 pub const MAPLE: &[Entry] = &[
-    owned(Who::default("range-map"), boxed::<WordMap<u64>>),
-    owned(Who::ours("range-map-any"), boxed::<RangeMap<u64>>),
-    shared(Who::ours("maple-tree"), boxed::<MapleTree<u64>>),
+    of(Who::default("range-map"), boxed::<WordMap<u64>>),
+    of(Who::ours("range-map-any"), boxed::<RangeMap<u64>>),
+    of(Who::ours("maple-tree"), boxed::<MapleTree<u64>>),
     STD,
     RANGEMAP,
 ];
 
 /// Those of `bench readers`, those of one owner for ratios.
 pub const READERS: &[Entry] = &[
-    shared(TREE, boxed::<MapleTree<u64>>),
-    shared(Who::ours("shared-space"), boxed::<SharedSpace<u64>>),
-    shared(Who::other("rwlock-btreemap"), boxed::<RwLockMap>),
-    owned(Who::ours("range-map"), boxed::<WordMap<u64>>),
+    of(TREE, boxed::<MapleTree<u64>>),
+    of(Who::ours("shared-space"), boxed::<SharedSpace<u64>>),
+    of(Who::other("rwlock-btreemap"), boxed::<RwLockMap>),
+    of(Who::ours("range-map"), boxed::<WordMap<u64>>),
     STD,
     RANGEMAP,
 ];

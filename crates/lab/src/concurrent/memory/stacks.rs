@@ -3,8 +3,7 @@
 use super::engines::{KEPT, VMALLOC, ours};
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
-use crate::concurrent::Who;
-use crate::concurrent::apart;
+use crate::concurrent::{Who, apart};
 use crate::record::{Field, Metric};
 use freehold::vmalloc::StackPool;
 use freehold_rivals::memory::{DefaultStack, Stack};

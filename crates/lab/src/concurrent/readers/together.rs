@@ -1,8 +1,7 @@
 //! `transaction`, `snapshot`: what it takes that two stores are seen at once, and that a reader sees one moment.
 
 use super::engines::{ENTRIES, MAPLE, OWNED};
-use super::ranges;
-use super::{Bench, SUITE};
+use super::{Bench, SUITE, ranges};
 use crate::concurrent::Who;
 use crate::concurrent::place::cpu_ns;
 use crate::record::Field;

@@ -1,12 +1,12 @@
 //! The one list of engines of the maple family. A new engine is a file with its
 //! [`Engine`](freehold_trace::maple::Engine), its [`Ranges`](freehold_trace::maple::Ranges) or both, and a line here.
 
-use super::{AnyMapRanges, LinuxTree, Map, SharedTree, Trees, WordMapRanges};
+use super::{AnyMapRanges, LinuxTree, Map, SharedTree, WordMapRanges};
 use crate::engine::Compared;
 use crate::engine::listed::{engines, facts};
 use crate::failure::Failure;
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges, Second};
-use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, TreeFlags};
+use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, TreeFlags, Trees};
 
 /// Makes trees with the kernel's calls.
 pub type MakeTrees = fn(TreeFlags) -> Box<dyn Trees>;

@@ -5,8 +5,6 @@ mod list;
 mod planned;
 mod range_map;
 mod shared;
-mod steps;
-mod trees;
 mod two;
 
 pub use linux::LinuxTree;
@@ -14,6 +12,4 @@ pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, TreeFacts, find_maps, t
 pub use planned::{Ask, AskAs, Direct, Note, PLANNERS, PlannedRanges, TYPES, planner_name};
 pub use range_map::{AnyMapRanges, WordMapRanges};
 pub use shared::SharedTree;
-pub use steps::{GapRequest, MixStep, Steps};
-pub use trees::{Map, Trees};
-pub use two::Two;
+pub use two::{Map, Two};

@@ -2,8 +2,7 @@
 
 use super::WordMapRanges;
 use super::range_map::no_memory;
-use freehold::maple::WordMap;
-use freehold::maple::{Facts, StoreType};
+use freehold::maple::{Facts, StoreType, WordMap};
 use freehold::units::Span;
 use freehold_linux::maple::Planner;
 use std::hint::black_box;

@@ -1,13 +1,55 @@
-//! Two maps of one kind whose values are of two types, and one function that goes through both.
+//! Maps of ranges at work whose kind is forgotten: what they can do beyond running operations. One virtual call for many
+//! operations, none for one. And two maps of one kind whose values are of two types, with one function that goes through both.
 //!
 //! A program that has two such loops calls the iterator's `next` in two places, so that it is no longer inlined for the sake
 //! of being called once.
 
 use super::range_map::no_memory;
-use super::{AnyMapRanges, Ask, Steps, WordMapRanges};
+use super::{AnyMapRanges, Ask, WordMapRanges};
 use freehold::maple::{RangeMap, WordMap};
 use freehold::units::Span;
 use freehold_rivals::maple::Second;
+use freehold_trace::maple::{RangeDriver, Steps, Trees};
+
+/// A map of ranges at work.
+pub trait Map: Trees {
+    /// Runs steps as fast as they go; a sum over all answers, the same for every map that answers right.
+    fn perform(&mut self, steps: &Steps) -> u64;
+
+    /// An independent copy.
+    fn duplicate(&self) -> Box<dyn Map>;
+
+    /// Whether it looks for gaps one by one.
+    fn gap_is_linear(&self) -> bool;
+
+    /// Ranges.
+    fn count(&self) -> usize;
+
+    /// Two new maps of its kind, of two types of values, each with the ranges that are inserted.
+    fn two(&self, inserted: &Steps) -> Box<dyn Two>;
+}
+
+impl<R: Second + 'static> Map for RangeDriver<R> {
+    fn perform(&mut self, steps: &Steps) -> u64 {
+        steps.run(self.map_mut())
+    }
+
+    fn duplicate(&self) -> Box<dyn Map> {
+        Box::new(Self::new(self.map().duplicate()))
+    }
+
+    fn gap_is_linear(&self) -> bool {
+        R::GAP_IS_LINEAR
+    }
+
+    fn count(&self) -> usize {
+        self.map().iter().count()
+    }
+
+    fn two(&self, inserted: &Steps) -> Box<dyn Two> {
+        both::<R>(inserted)
+    }
+}
 
 /// Two maps at work.
 pub trait Two {

@@ -1,13 +1,13 @@
 //! The one list of engines of the percpu family. A new engine is a file with its
 //! [`Engine`](freehold_trace::percpu::Engine) and a line here.
 
-use super::{ChunkSetEngine, Floor, Scene, Session};
+use super::{ChunkSetEngine, Scene};
 use crate::engine::Listed;
 use crate::engine::listed::{engines, facts};
 use freehold::percpu::{Config, FirstFit, Placement};
 use freehold_linux::percpu::{Linux, Linux2017, LinuxFixed};
-use freehold_rivals::percpu::AreaMap;
-use freehold_trace::percpu::{Answer, Driver, Engine};
+use freehold_rivals::percpu::{AreaMap, Floor};
+use freehold_trace::percpu::{Answer, Driver, Engine, Session};
 
 /// Makes an engine for units of some size, and has its work for later done at once or never.
 pub type Make = fn(&Config, balances: bool) -> Result<Box<dyn Session>, String>;

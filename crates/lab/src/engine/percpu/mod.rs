@@ -1,11 +1,18 @@
 //! The engines of the percpu family: ours and its predecessor, behind one trait and in one list.
 
 mod chunk_set;
-mod floor;
 mod list;
-mod session;
 
 pub use chunk_set::{ChunkSetEngine, Limited};
-pub use floor::Floor;
 pub use list::{ENGINES, EngineEntry, FLOOR, Make, PercpuFacts};
-pub use session::{Scene, Session};
+
+use freehold::percpu::Config;
+
+/// Chunks, and how they are looked after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// The chunks.
+    pub config: Config,
+    /// Whether work left for later is done at once.
+    pub balances: bool,
+}

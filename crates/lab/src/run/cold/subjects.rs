@@ -2,20 +2,20 @@
 //! look up, erase and insert.
 
 use super::{Cold, Subject, WORKLOAD};
-use crate::engine::maple::{EngineEntry as MapEntry, Map, Steps};
+use crate::engine::maple::{EngineEntry as MapEntry, Map};
 use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
-use crate::engine::{Driven, EngineEntry, Facts, Listed};
+use crate::engine::{EngineEntry, Facts, Listed};
 use crate::family::{Family, Judge, Kva, Outcome, Percpu};
 use crate::record::Field;
-use crate::workload::SplitMix;
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::maple::{Kind, Workload as MapWorkload};
 use crate::workload::percpu::Churn;
-use crate::workload::{Workload, whole_scene};
+use crate::workload::{SplitMix, Workload, whole_scene};
 use freehold::percpu::Config;
 use freehold::units::Span;
 use freehold_rivals::maple::ListRanges;
-use freehold_trace::maple::RangeDriver;
+use freehold_trace::Driven;
+use freehold_trace::maple::{RangeDriver, Steps};
 use std::hint::black_box;
 
 /// Operations of an allocator, as many frees as allocations.

@@ -5,15 +5,15 @@
 
 use super::watch::{LOOKS, Watch};
 use crate::engine::Facts;
-use crate::engine::percpu::{EngineEntry, Scene, Session};
-use crate::family::{Family, Judge, Percpu};
+use crate::engine::percpu::{EngineEntry, Scene};
+use crate::family::{Family, Percpu};
 use crate::record::{Counts, Field, Figures, Key, Metric, Results, Stat};
 use crate::run::Sheet;
 use crate::run::plan::{self, Plan, Stop};
 use crate::workload::percpu::{Size, Work};
 use freehold::percpu::Config;
 use freehold::units::Align;
-use freehold_trace::percpu::{Answer, Footprint, Op};
+use freehold_trace::percpu::{Answer, Footprint, Op, Session};
 use std::time::{Duration, Instant};
 
 /// Where a live object is: its chunk, its first byte and one past its last; and the alignment that was asked for.

@@ -10,10 +10,11 @@
 //! hint promises more than there is, and no bound less. Nothing is timed.
 
 use super::Bench;
-use crate::engine::percpu::{EngineEntry, Scene, Session};
+use crate::engine::percpu::{EngineEntry, Scene};
 use crate::family::{Judge, PercpuJudge};
 use crate::workload::percpu::Work;
 use freehold::percpu::{Config, MIN_UNIT_BYTES};
+use freehold_trace::percpu::Session;
 
 /// The largest object in bytes: an engine need not tell longer runs apart.
 const MOST_BYTES: u64 = MIN_UNIT_BYTES as u64;

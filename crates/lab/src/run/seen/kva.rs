@@ -1,12 +1,13 @@
 //! What is seen of a replay of address ranges.
 
 use super::{Bucket, EngineRun, Replay, Replayable};
-use crate::engine::{EngineEntry, Session, Takes};
-use crate::family::{Checker, Kva, KvaJudge};
+use crate::engine::{EngineEntry, Takes};
+use crate::family::{Kva, KvaJudge};
 use crate::record::{Figures, Grid, Metric, Results, Stat, Strip, Strips, Time, byte_ticks, count};
 use crate::workload::{self, Workload};
 use freehold::units::{Bytes, Span};
-use freehold_trace::kva::{Answer, Op};
+use freehold_rivals::kva::Checker;
+use freehold_trace::kva::{Answer, Op, Session};
 use std::path::Path;
 
 impl Replayable for Kva {

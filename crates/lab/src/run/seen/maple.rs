@@ -1,13 +1,14 @@
 //! What is seen of a replay of address spaces.
 
 use super::{EngineRun, Replayable};
-use crate::engine::vma::{Answer, Call, EngineEntry, Fault, Footprint, Op, Session, contradictions};
+use crate::engine::vma::EngineEntry;
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
 use crate::record::{Field, Figures, Metric, Results, Stat};
-use crate::run::vma::Calls;
+use crate::run::Calls;
 use crate::workload::Workload;
 use crate::workload::vma::{from_file, tree_from_file};
+use freehold_trace::vma::{Answer, Call, Fault, Footprint, Op, Session, contradictions};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,13 +1,12 @@
 //! What is seen of a replay of per-CPU objects.
 
 use super::{Bucket, EngineRun, Replay, Replayable};
-use crate::engine::percpu::Session;
-use crate::family::{Judge, Percpu, PercpuJudge};
+use crate::family::{Percpu, PercpuJudge};
 use crate::record::{Field, Figures, Metric, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::percpu::from_file;
 use freehold::percpu::PAGE_BYTES;
-use freehold_trace::percpu::{Answer, Footprint, Op};
+use freehold_trace::percpu::{Answer, Footprint, Op, Session};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -9,11 +9,12 @@
 //! time each. Answers are checked after a batch, outside of what is timed.
 
 use super::outcome::{Ended, Repeat};
-use crate::engine::{Driven, Facts, Listed};
+use crate::engine::{Facts, Listed};
 use crate::family::{Judge, Outcome};
 use crate::run::clock;
 use crate::workload::suite::{Case, Phase, Suited};
 use freehold::units::Tally;
+use freehold_trace::Driven;
 use std::time::{Duration, Instant};
 
 /// Operations of a batch of setup or teardown.

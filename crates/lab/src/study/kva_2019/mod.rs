@@ -11,13 +11,14 @@ mod zones;
 use super::Options;
 use crate::engine::{Compared, EngineEntry};
 use crate::family::{FLOOR_NOTE, Kva};
-use crate::published;
 use crate::record::{Counts, Field, Figures, Metric, Origin, Results, Stat, count};
-use crate::run::{Cost, Demand, EngineRun, Fragmentation, Replay, Spread, Sum, measure};
-use crate::run::{add_demand, add_replay, add_sizes, describe};
+use crate::run::{
+    Cost, Demand, EngineRun, Fragmentation, Replay, Spread, Sum, add_demand, add_replay, add_sizes, describe,
+    measure,
+};
 use crate::workload::from_file;
 use crate::workload::suite::CASES;
-use crate::{Progress, traces};
+use crate::{Progress, published, traces};
 use runs::{KERNEL_LOOPS, SAMPLES, Scale, SuiteRuns};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,10 +1,11 @@
 //! Recorded programs' address spaces on our trees, every store planned: what calls ask for.
 
 use super::ledger::Ledger;
-use crate::engine::vma::{Fault, Footprint, PlannedRanges, Session, Spaces};
+use crate::engine::maple::PlannedRanges;
 use crate::family::Maple;
 use crate::workload::Workload;
 use freehold_trace::Drive;
+use freehold_trace::vma::{Fault, Footprint, Session, Spaces};
 use std::collections::BTreeMap;
 
 /// Points of the lines over time.

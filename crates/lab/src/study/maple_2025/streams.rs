@@ -2,7 +2,7 @@
 
 use super::SAMPLES;
 use super::ledger::{Histogram, Ledger};
-use crate::engine::vma::PlannedRanges;
+use crate::engine::maple::PlannedRanges;
 use freehold_trace::TraceError;
 use freehold_trace::maple::{Digest, Ranges, Stream, StreamRecord, StreamWrite};
 use std::collections::HashMap;

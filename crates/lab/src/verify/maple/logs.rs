@@ -1,10 +1,10 @@
 //! An op log, through every engine that has the kernel's calls: every answer, every content, and the invariants
 //! wherever the log shows a content.
 
-use crate::engine::maple::{Trees, trees};
+use crate::engine::maple::trees;
 use crate::verify::Checked;
 use freehold_trace::TraceError;
-use freehold_trace::maple::{Answer, Expected, Op, Record, Shape, TreeFlags, Vectors};
+use freehold_trace::maple::{Answer, Expected, Op, Record, Shape, TreeFlags, Trees, Vectors};
 use std::path::Path;
 
 /// Slots of the kernel's leaves.

@@ -2,13 +2,15 @@
 //! is destroyed, from stores into empty trees of every engine.
 
 use super::requests::{Formula, Situation};
-use crate::engine::maple::{Trees, trees};
+use crate::engine::maple::trees;
 use crate::verify::Checked;
 use freehold::maple::Heights;
 use freehold::units::Span;
 use freehold_linux::maple::Planner;
 use freehold_trace::TraceError;
-use freehold_trace::maple::{Answer, Op, Refusal, Stream, StreamRecord, StreamWrite, TreeFlags, Value};
+use freehold_trace::maple::{
+    Answer, Op, Refusal, Stream, StreamRecord, StreamWrite, TreeFlags, Trees, Value,
+};
 use std::path::Path;
 
 /// The version whose requests are by the series' formula.

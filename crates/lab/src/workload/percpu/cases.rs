@@ -1,5 +1,6 @@
 //! What `bench percpu` does: its cases, and the requests that they are made of.
 
+use crate::named::named;
 use crate::workload::SplitMix;
 use freehold::units::Align;
 use freehold_trace::percpu::Op;
@@ -11,6 +12,34 @@ pub const LIVE: u32 = 200_000;
 pub const FIRST: usize = 1000;
 /// Pieces that the replacements of a churn are timed in: a round is one of them.
 const PIECES: usize = 10;
+
+named! {
+    /// An order of freeing.
+    Order {
+        InOrder "in-order" "As allocated."
+        Alternating "alternating"
+            "Every even object, then every odd one: the posting does not say what its alternating order was."
+        Reverse "reverse" "The last one first."
+        Random "random" "Shuffled; the posting has no such column."
+    }
+}
+
+impl Order {
+    /// What was allocated in the order in which it is freed.
+    pub fn arrange<T: Copy>(self, allocated: &[T]) -> Vec<T> {
+        let mut order = allocated.to_vec();
+        match self {
+            Self::InOrder => {}
+            Self::Alternating => {
+                order =
+                    allocated.iter().step_by(2).chain(allocated.iter().skip(1).step_by(2)).copied().collect();
+            }
+            Self::Reverse => order.reverse(),
+            Self::Random => SplitMix::new(20_170_719).shuffle(&mut order),
+        }
+        order
+    }
+}
 
 /// What workloads are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 
 mod cases;
 mod files;
-mod order;
 
 pub use cases::{
-    ALIGNED, Churn, Deletion, FIRST, Kind, LIVE, SECOND_HALF, SEED, SEED_V2, Size, StaleHint, Work, frees,
+    ALIGNED, Churn, Deletion, FIRST, Kind, LIVE, Order, SECOND_HALF, SEED, SEED_V2, Size, StaleHint, Work,
+    frees,
 };
 pub use files::{config, from_file};
-pub use order::Order;

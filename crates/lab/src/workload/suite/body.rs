@@ -6,13 +6,12 @@ use super::requests::{
 };
 use super::setup::Before;
 use super::{Body, CASES, CaseInfo, Kind, Params, Suited, no_units, pcpu};
-use crate::engine::Space;
 use crate::engine::{Compared, ENGINES, EngineEntry, Takes};
 use crate::failure::Failure;
 use crate::family::Kva;
 use crate::workload::{LOW_PAGE, SplitMix, whole_scene};
 use freehold::units::{Bytes, Span};
-use freehold_trace::kva::Op;
+use freehold_trace::kva::{Op, Space};
 
 /// Areas kept before `long_busy_list`.
 const LONG_BUSY_LIST: u32 = 15_000;

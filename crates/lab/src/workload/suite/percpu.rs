@@ -7,14 +7,14 @@
 use super::requests::{Draw, replace, together};
 use super::setup::Before;
 use super::{Benched, Body, CaseInfo, Params, Refusal, Suited};
-use crate::engine::percpu::{Scene, Session};
+use crate::engine::percpu::Scene;
 use crate::failure::Failure;
 use crate::family::Percpu;
 use crate::workload::SplitMix;
 use crate::workload::percpu::{ALIGNED, Deletion, Kind as Bench, Order, SECOND_HALF, SEED, Size};
 use freehold::percpu::{Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
 use freehold::units::{Align, Bytes};
-use freehold_trace::percpu::Op;
+use freehold_trace::percpu::{Op, Session};
 
 /// Operations of one kind in a row.
 const ROW: u32 = 64;

@@ -4,10 +4,9 @@
 use super::replayed;
 use super::tiny::{TINY_LAYOUT, listing, tiny_layout};
 use freehold::units::{Align, Span};
-use freehold_lab::engine::{ENGINES, EngineEntry, Session, Takes, VARIANTS};
-use freehold_lab::family::Checker;
-use freehold_rivals::kva::Naive;
-use freehold_trace::kva::{Answer, Engine, Op};
+use freehold_lab::engine::{ENGINES, EngineEntry, Takes, VARIANTS};
+use freehold_rivals::kva::{Checker, Naive};
+use freehold_trace::kva::{Answer, Engine, Op, Session};
 use std::collections::HashMap;
 
 /// What is free and what is live, known by brute force.

@@ -1,9 +1,8 @@
 use super::TINY;
-use freehold_lab::Progress;
 use freehold_lab::concurrent::Options;
 use freehold_lab::concurrent::counters::{COUNTERS, stress};
-use freehold_lab::promises;
 use freehold_lab::record::Metric;
+use freehold_lab::{Progress, promises};
 
 #[test]
 fn every_case_has_figures_of_every_engine_and_all_promises_a_row() {

@@ -1,11 +1,11 @@
 use freehold::maple::MapleTree;
 use freehold::units::Span;
 use freehold_lab::Progress;
-use freehold_lab::concurrent::history::judge::{Change, Entry, Model, Read, Seen, Verdict, judge};
 use freehold_lab::concurrent::history::threads::{changes, put};
 use freehold_lab::concurrent::history::{CHANGES, of_subject, stress_maple};
 use freehold_lab::run::stress::Options;
 use freehold_lab::workload::SplitMix;
+use freehold_rivals::maple::history::{Change, Entry, Model, Read, Seen, Verdict, judge};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

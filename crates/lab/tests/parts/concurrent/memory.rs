@@ -1,14 +1,13 @@
 use super::TINY;
-use freehold_lab::Progress;
 use freehold_lab::concurrent::memory::engines::{Content, ENTRIES, MEMSET};
 use freehold_lab::concurrent::memory::held::{Block, Memory};
 use freehold_lab::concurrent::memory::replay::replay;
 use freehold_lab::concurrent::memory::{judge, slots, stacks};
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::{MEMORY, Options, measure_resident};
-use freehold_lab::promises;
 use freehold_lab::record::{Metric, Results};
 use freehold_lab::workload::{Workload, whole_scene};
+use freehold_lab::{Progress, promises};
 use freehold_trace::kva::Op;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

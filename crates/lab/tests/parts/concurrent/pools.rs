@@ -1,15 +1,14 @@
 use super::TINY;
 use freehold::kva::Request;
 use freehold::units::Span;
-use freehold_lab::Progress;
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::pools::cases;
 use freehold_lab::concurrent::pools::engines::{ENTRIES, FINDS, Held};
 use freehold_lab::concurrent::pools::lock::Used;
 use freehold_lab::concurrent::pools::pool::{Pool, whole};
 use freehold_lab::concurrent::{Options, POOLS, Who};
-use freehold_lab::promises;
 use freehold_lab::record::Metric;
+use freehold_lab::{Progress, promises};
 
 #[test]
 fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {

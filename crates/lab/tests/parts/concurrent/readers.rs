@@ -1,12 +1,10 @@
 use super::TINY;
-use freehold_lab::Progress;
-use freehold_lab::concurrent::look_ups;
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::readers::engines::{ENTRIES, Entry, Filled, Guarded, MAPLE, OWNED, Subject};
 use freehold_lab::concurrent::readers::ranges;
-use freehold_lab::concurrent::{Options, READERS, Who};
-use freehold_lab::promises;
+use freehold_lab::concurrent::{Options, READERS, Who, look_ups};
 use freehold_lab::record::Metric;
+use freehold_lab::{Progress, promises};
 
 #[test]
 fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {

@@ -1,6 +1,6 @@
 //! Kinds of areas.
 
-use freehold_lab::engine::vma::{Change, Kind, Kinds, Shown};
+use freehold_trace::vma::{Change, Kind, Kinds, Shown};
 
 #[test]
 fn pieces_of_one_mapping_are_of_one_kind() {

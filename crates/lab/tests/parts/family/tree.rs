@@ -1,8 +1,7 @@
 //! The judge of trees.
 
 use freehold_lab::engine::Facts;
-use freehold_lab::engine::maple::ENGINES;
-use freehold_lab::engine::maple::TreeFacts;
+use freehold_lab::engine::maple::{ENGINES, TreeFacts};
 use freehold_lab::family::{Judge, TreeJudge};
 use freehold_trace::maple::{Answer, Op, TreeFlags, Value};
 

@@ -2,11 +2,11 @@
 
 use freehold::percpu::Config;
 use freehold::units::{Align, Span};
+use freehold_lab::engine::ENGINES as KVA;
 use freehold_lab::engine::percpu::{ENGINES as PERCPU, Scene};
-use freehold_lab::engine::vma;
-use freehold_lab::engine::{ENGINES as KVA, Space};
 use freehold_lab::family::{Judge, KvaJudge, MapleJudge, PercpuJudge};
-use freehold_trace::{kva, percpu};
+use freehold_trace::kva::Space;
+use freehold_trace::{kva, percpu, vma};
 
 #[test]
 fn wrong_answers_are_told_in_words() {

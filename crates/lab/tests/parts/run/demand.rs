@@ -1,8 +1,7 @@
 use freehold::units::Align;
-use freehold_lab::engine::Space;
 use freehold_lab::run::Demand;
 use freehold_lab::workload::Workload;
-use freehold_trace::kva::Op;
+use freehold_trace::kva::{Op, Space};
 use std::collections::BTreeMap;
 
 fn recorded(sizes: &[u64], at_ms: &[u64]) -> Workload {

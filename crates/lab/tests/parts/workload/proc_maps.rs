@@ -1,6 +1,6 @@
 //! Lists of areas.
 
-use freehold_lab::workload::vma::{Listed, compare};
+use freehold_trace::vma::{Listed, compare};
 use std::collections::BTreeSet;
 
 fn listed(text: &str) -> BTreeSet<Listed> {

@@ -1,12 +1,12 @@
 //! Address spaces held against pages: what every page is, and that areas are as long as they can be.
 
 use freehold::units::Span;
-use freehold_lab::engine::maple::WordMapRanges;
-use freehold_lab::engine::vma::*;
+use freehold_lab::engine::maple::{PlannedRanges, WordMapRanges};
 use freehold_lab::workload::SplitMix;
 use freehold_rivals::maple::{BTreeMapRanges, ListRanges};
 use freehold_trace::Drive;
 use freehold_trace::maple::Ranges;
+use freehold_trace::vma::*;
 
 const PAGE: u64 = 4096;
 const PAGES: u64 = 24;

@@ -1,13 +1,14 @@
 //! The cases of address ranges.
 
 use freehold::units::{Align, Span};
-use freehold_lab::engine::{ENGINES, Session};
-use freehold_lab::family::{Checker, Kva, Life, Percpu};
+use freehold_lab::engine::ENGINES;
+use freehold_lab::family::{Kva, Life, Percpu};
 use freehold_lab::workload::WHOLE;
 use freehold_lab::workload::suite::{
     Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, PercpuKind, Phase, Suited, find_cases,
 };
-use freehold_trace::kva::{Answer, Op};
+use freehold_rivals::kva::Checker;
+use freehold_trace::kva::{Answer, Op, Session};
 
 const PAGE: u64 = Align::PAGE.bytes();
 

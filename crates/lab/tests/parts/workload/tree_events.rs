@@ -1,10 +1,9 @@
 //! Traced tree functions.
 
 use freehold::units::Span;
-use freehold_lab::engine::vma::Call;
-use freehold_lab::workload::vma::tree_call as call;
 use freehold_trace::Stamp;
 use freehold_trace::mt::{Action, Event};
+use freehold_trace::vma::{Call, tree_call as call};
 
 fn event(action: Action, function: &str) -> Event {
     let span = Span::new(0x1000, 0x1fff).unwrap();

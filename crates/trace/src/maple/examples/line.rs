@@ -1,7 +1,6 @@
 //! One line of a worked example, and the example as it is put together from its lines.
 
-use super::StoreType;
-use super::{Example, LeafSlot, NodeKind, Path, PathNode, Usage};
+use super::{Example, LeafSlot, NodeKind, Path, PathNode, StoreType, Usage};
 use freehold_units::Span;
 use std::str::FromStr;
 

@@ -1,9 +1,8 @@
 use crate::run::stress::liar::{INVALID, LEAKS, MISALIGNED, OUTSIDE, REFUSES, SHIFTED, TWICE, percpu_liar};
 use freehold_lab::engine::percpu::{ENGINES, EngineEntry};
 use freehold_lab::family::Percpu;
-use freehold_lab::run::Replayable;
-use freehold_lab::run::measure;
 use freehold_lab::run::stress::{CaseRun, Stress, stress};
+use freehold_lab::run::{Replayable, measure};
 use freehold_lab::workload::suite::{Params, PercpuKind as Kind, Suited};
 
 fn plan(kinds: &[Kind], loops: u64, repeat: u32) -> Stress<Percpu> {

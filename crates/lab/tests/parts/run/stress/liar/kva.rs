@@ -2,9 +2,9 @@
 
 use super::{INVALID, LEAKS, LIE, MISALIGNED, REFUSES, SHIFTED, TWICE};
 use freehold::units::{Align, Probe, Span};
-use freehold_lab::engine::{ENGINES, EngineEntry, KernelEngine, KvaFacts, Session};
+use freehold_lab::engine::{ENGINES, EngineEntry, KernelEngine, KvaFacts};
 use freehold_linux::kva::Placement;
-use freehold_trace::kva::{Driver, Engine};
+use freehold_trace::kva::{Driver, Engine, Session};
 
 /// A red-black tree that lies once.
 pub(crate) struct Liar<const HOW: u8> {

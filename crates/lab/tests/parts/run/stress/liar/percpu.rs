@@ -3,8 +3,8 @@
 use super::{INVALID, LEAKS, LIE, MISALIGNED, OUTSIDE, REFUSES, SHIFTED, TWICE};
 use freehold::percpu::{Config, FirstFit};
 use freehold::units::{Align, Probe};
-use freehold_lab::engine::percpu::{ChunkSetEngine, ENGINES, EngineEntry, PercpuFacts, Session};
-use freehold_trace::percpu::{Driver, Engine, Footprint, Location};
+use freehold_lab::engine::percpu::{ChunkSetEngine, ENGINES, EngineEntry, PercpuFacts};
+use freehold_trace::percpu::{Driver, Engine, Footprint, Location, Session};
 
 /// The default engine, but it lies once.
 pub(crate) struct Liar<const HOW: u8> {
