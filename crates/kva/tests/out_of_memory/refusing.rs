@@ -67,8 +67,3 @@ pub(super) fn watched<T>(granted: u64, operation: impl FnOnce() -> T) -> (T, u64
     WATCHED.set(false);
     (answer, REQUESTS.get())
 }
-
-/// Requests made since [`watched`] began.
-pub(super) fn requests() -> u64 {
-    REQUESTS.get()
-}
