@@ -36,6 +36,19 @@ fn sync<T: Sync>() {}",
         "send::<Region<'_, u8>>();" => "send::<Region<'_, Cell<u8>>>();",
         "send::<Regions<'_, u8>>();" => "send::<Regions<'_, Cell<u8>>>();";
 
+    FreedRegionsAreOwned, "E0308": r"
+# use freehold_kva::FreedRegions;
+type Narrow = for<'a> fn(&'a u8);
+type Wide = fn(&'static u8);",
+        "fn f(it: FreedRegions<Narrow>) -> FreedRegions<Wide> { it }" => "fn f(it: FreedRegions<Wide>) -> FreedRegions<Narrow> { it }";
+
+    APendingPlaceIsAnExclusiveReference, "E0308": r"
+# use freehold_kva::Pending;
+type Narrow = for<'a> fn(&'a u8);
+type Wide = fn(&'static u8);",
+        "fn f<'a>(it: Pending<'a, Wide>) -> Pending<'a, Wide> { it }" => "fn f<'a>(it: Pending<'a, Narrow>) -> Pending<'a, Wide> { it }",
+        "fn f<'a>(it: Pending<'static, Wide>) -> Pending<'a, Wide> { it }" => "fn f<'a>(it: Pending<'a, Wide>) -> Pending<'a, Narrow> { it }";
+
     RegionsEndBeforeTheirSpace, "E0505": r"
 # use freehold_kva::{AddressSpace, Placement, Region, Regions, Request};
 # use freehold_units::{Align, Span};

@@ -191,6 +191,8 @@ impl<V> RegionTree<V> {
         (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule))
     }
 
+    // Inlined, a range over two regions takes 1,755 instructions instead of 1,835 (`cargo test --release --test
+    // instructions`), which is what keeps it within its bound.
     #[inline(always)]
     fn entry<'a>(&self, leaf: &'a Leaf<V>, slot: usize) -> RegionEntry<'a, V> {
         let terms = leaf.terms(slot);

@@ -22,7 +22,7 @@ pub(super) fn above(taken: u64) -> u64 {
 }
 
 /// So many single pages, taken in an order that neither rises nor falls.
-fn filled(placement: Placement, taken: u64) -> Space {
+pub(super) fn filled(placement: Placement, taken: u64) -> Space {
     let whole = pages(0, above(taken) + ABOVE);
     let mut space = Space::new(whole, Align::PAGE, placement).unwrap();
     let stride = if taken.is_multiple_of(67) { 71 } else { 67 };

@@ -67,9 +67,3 @@ pub(super) fn watched<T>(granted: u64, operation: impl FnOnce() -> T) -> (T, u64
     WATCHED.set(false);
     (answer, REQUESTS.get())
 }
-
-/// Requests made since [`watched`] began.
-#[allow(dead_code, reason = "not every test asks")]
-pub(super) fn requests() -> u64 {
-    REQUESTS.get()
-}

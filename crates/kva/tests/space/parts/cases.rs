@@ -325,9 +325,9 @@ fn a_reserved_place_is_nobodys(placement: Placement) {
     let request = Request::new(2 * PAGE).guard(PAGE);
     let before = snapshot(&space);
     let found = space.find(&request, placement).unwrap();
-    // Forgotten or dropped, it is given up.
-    std::mem::forget(space.reserve(&request).unwrap());
-    drop(space.reserve(&request).unwrap());
+    // Unless it is committed, it is given up.
+    assert_eq!(space.reserve(&request).unwrap().span(), found);
+    space.reserve(&request).unwrap().cancel();
     assert_eq!(snapshot(&space), before);
     let pending = space.reserve(&request).unwrap();
     assert_eq!((pending.span(), pending.guard().unwrap().size_bytes()), (found, u128::from(PAGE)));

@@ -7,3 +7,4 @@
 mod cases;
 mod model;
 mod play;
+mod verbs;
