@@ -93,7 +93,7 @@ pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, InsertError, SortedError, StoreError};
 pub use facts::{Facts, Heights, StoreType};
 pub use freehold_units::{Broken, OutOfMemory, Rejected};
-pub use map::{Gaps, Removed, Request, WordMap};
+pub use map::{Gaps, GapsWithin, Removed, Request, WordMap};
 #[doc(hidden)]
 pub use node::Nodes;
 pub use plan::{Plan, RemovalPlan};

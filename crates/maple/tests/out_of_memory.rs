@@ -112,6 +112,11 @@ fn all_fail_in_turn(nodes: Nodes) {
             survives(nodes, |map| map.store(over, 9999).map_err(|rejected| no_memory(rejected.cause)));
         assert!(cfg!(miri) || refusals[0] > 0, "a store at {over} takes no node");
         requests_refused[0] += refusals[1];
+        for value in [9999, 1] {
+            survives(nodes, |map| {
+                map.store_merging(over, value).map(drop).map_err(|rejected| no_memory(rejected.cause))
+            });
+        }
         let refusals = survives(nodes, |map| {
             let plan = map.plan_store(over)?;
             let ((), requests) = watched(0, || plan.commit(9999));
@@ -383,6 +388,11 @@ fn a_map_of_any_value_survives_every_refusal() {
         all += any_value_survives(|map| {
             map.store_with(over, "c", |_, _, _| "d").map_err(|rejected| no_memory(rejected.cause))
         });
+        for value in ["a", "b", "c"] {
+            all += any_value_survives(|map| {
+                map.store_merging(over, value).map(drop).map_err(|rejected| no_memory(rejected.cause))
+            });
+        }
         all += any_value_survives(|map| map.remove_range(over));
         all += any_value_survives(|map| map.remove_range_with(over, |_, _, _| "d"));
         all += any_value_survives(|map| map.take_range(over).map(drop));
@@ -400,6 +410,7 @@ fn a_map_of_any_value_survives_every_refusal() {
     let none = any_value_survives(|map| {
         map.erase(0);
         map.retain(|_, value| *value == "a");
+        map.merge_adjacent_in_with(..200, |_, _| true, |_, kept, _| *kept = "m");
         map.merge_adjacent();
         Ok(())
     });

@@ -25,7 +25,7 @@ pub use cursor::{Cursor, CursorMut};
 pub(crate) use duplicate::or_abort;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use into_iter::IntoIter;
-pub use iter::{Gaps, Iter};
+pub use iter::{Gaps, GapsWithin, Iter};
 pub(crate) use merge::with_neighbours;
 pub(crate) use sorted::{Filling, FromSorted};
 pub use taking::Removed;

@@ -272,8 +272,13 @@ impl<E: StoredValue> NewWord<E> {
         mem::forget(self);
     }
 
+    /// The value.
+    pub(super) fn borrow(&self) -> E::Ref<'_> {
+        // SAFETY: the word is taken back by `into_value` and by the drop alone, after this borrow.
+        unsafe { E::borrow(self.0) }
+    }
+
     /// Returns the value of a word that was not put into a tree.
-    #[cfg(feature = "std")]
     pub(crate) fn into_value(self) -> E {
         let this = ManuallyDrop::new(self);
         // SAFETY: the word is in no tree, and not used again (M7).

@@ -1,9 +1,7 @@
-//! Changes values in place, cuts entries and merges them.
+//! Changes values in place, and cuts entries.
 
 use super::RangeMap;
-use super::store::number_of;
 use crate::OutOfMemory;
-use crate::entry::StoredValue;
 use crate::tree::{StorePlan, indexes};
 use core::ops::RangeBounds;
 use freehold_units::Span;
@@ -47,7 +45,7 @@ impl<V> RangeMap<V> {
         self.store_part(low)?;
         if let Err(cause) = self.store_part(high) {
             if let Some((whole, number)) = whole {
-                self.unite(whole, number);
+                drop(self.unite(whole, number));
             }
             return Err(cause);
         }
@@ -101,72 +99,5 @@ impl<V> RangeMap<V> {
             self.commit(&mut plan, Some(value), None);
         }
         Ok(())
-    }
-
-    /// Merges each run of entries that touch and have equal values into one entry, which keeps the first value of the
-    /// run. Returns by how many the number of entries fell. Never takes memory.
-    ///
-    /// Cost: O(n) for n entries, and O(log n) for each run that is merged.
-    #[doc(alias = "coalesce")]
-    pub fn merge_adjacent(&mut self) -> u64
-    where
-        V: PartialEq,
-    {
-        self.merge_adjacent_in(..)
-    }
-
-    /// As [`merge_adjacent`](Self::merge_adjacent), for the entries that overlap or touch the bounds. Called after each
-    /// store over a range, it keeps equal neighbours merged throughout the map.
-    ///
-    /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
-    ///
-    /// ```
-    /// # use freehold_maple::RangeMap;
-    /// let mut map = RangeMap::new();
-    /// for range in [0..10, 20..30, 10..20] {
-    ///     map.store(range.clone(), "a")?;
-    ///     map.merge_adjacent_in(range);
-    /// }
-    /// assert_eq!(map.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<u64>) -> u64
-    where
-        V: PartialEq,
-    {
-        self.merge_adjacent_in_by(bounds, |a, b| a == b)
-    }
-
-    /// As [`merge_adjacent_in`](Self::merge_adjacent_in), with `same` to compare two neighbours. It gets the run's
-    /// first value, and the value that may join it.
-    ///
-    /// If `same` or a value's drop panics, the runs so far are merged and the others are not.
-    ///
-    /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
-    pub fn merge_adjacent_in_by(
-        &mut self,
-        bounds: impl RangeBounds<u64>,
-        mut same: impl FnMut(&V, &V) -> bool,
-    ) -> u64 {
-        let before = self.len();
-        let mut left = Span::from_bounds(&bounds).map(crate::map::with_neighbours);
-        while let Some(span) = left {
-            let same = |a, b| same(self.values.get(a), self.values.get(b));
-            let Some((run, word)) = self.numbers.next_run(span, same) else { break };
-            self.unite(run, number_of(word));
-            left = run.last().checked_add(1).and_then(|behind| Span::new(behind, span.last()));
-        }
-        before - self.len()
-    }
-
-    /// Makes one entry of two or more entries that touch; the value with that number stays. Takes no memory.
-    fn unite(&mut self, run: Span, number: u32) {
-        let mut plan = StorePlan::new(run);
-        self.numbers.tree.plan(&mut plan, true);
-        debug_assert_eq!(plan.need.nodes(), 0, "one entry instead of several takes no node");
-        let Self { numbers, values } = self;
-        let take =
-            |word| Some(number_of(word)).filter(|&other| other != number).map(|other| values.take(other));
-        numbers.commit_words(&mut plan, Some(number.into_word()), |word| word, Some(take));
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod closures;
 #[path = "../common/mod.rs"]
 mod common;
 mod edges;
