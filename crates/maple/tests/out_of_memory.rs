@@ -12,7 +12,8 @@ mod refusing;
 
 use freehold_maple::word_map::Entry;
 use freehold_maple::{
-    AllocError, InsertError, Nodes, OutOfMemory, RangeMap, Request, SortedError, StoreError, WordMap,
+    AllocError, InsertError, Nodes, OutOfMemory, RangeMap, RangeSet, Request, SortedError, StoreError,
+    WordMap,
 };
 use freehold_units::{Broken, Span};
 use refusing::{NONE_REFUSED, watched};
@@ -416,4 +417,46 @@ fn a_map_of_any_value_survives_every_refusal() {
     });
     assert_eq!(none, 0, "what never takes memory asked for some");
     assert!(any_value_survives(|map| map.try_clone().map(drop)) > 0);
+}
+
+/// Sets and overlays: whichever request is refused, what there was stays as it was.
+#[test]
+fn sets_and_overlays_survive_every_refusal() {
+    let spans = |off: u64, len| {
+        (0..if cfg!(miri) { 9 } else { 200 }).map(move |at| span(10 * at + off, 10 * at + off + len))
+    };
+    let (a, b) = (RangeSet::from_sorted(spans(0, 4)).unwrap(), RangeSet::from_sorted(spans(3, 3)).unwrap());
+    let [low, high] = [&a, &b].map(|set| RangeMap::from_sorted(set.iter().zip(0..)).unwrap());
+    let mut refusals = 0;
+    let new: [&dyn Fn() -> Result<u64, OutOfMemory>; 6] = [
+        &|| a.union(&b).map(|set| set.len()),
+        &|| a.intersection(&b).map(|set| set.len()),
+        &|| a.difference(&b).map(|set| set.len()),
+        &|| a.try_clone().map(|set| set.len()),
+        &|| {
+            low.union_with(&high, |_, a: Option<&i32>, b: Option<&i32>| a.or(b).copied()).map(|map| map.len())
+        },
+        &|| low.intersection_with(&high, |_, a, b| a + b).map(|map| map.len()),
+    ];
+    for make in new {
+        let wanted = make().unwrap();
+        refusals += (0..).find(|&refused| watched(refused, make).0.is_ok_and(|len| len == wanted)).unwrap();
+    }
+    let change: [&dyn Fn(&mut RangeSet) -> Result<(), OutOfMemory>; 3] =
+        [&|set| set.insert(5..7).map(drop).map_err(no_memory), &|set| set.remove(1..3), &|set| {
+            set.remove(12..500)
+        }];
+    for change in change {
+        for refused in 0.. {
+            let mut set = a.clone();
+            let (answer, _) = watched(refused, || change(&mut set));
+            set.validate().unwrap();
+            if answer.is_ok() {
+                break;
+            }
+            assert_eq!(set, a);
+            refusals += 1;
+        }
+    }
+    assert!(cfg!(miri) || refusals > 10, "{refusals} refusals");
 }

@@ -8,6 +8,7 @@ mod entry;
 mod into_iter;
 mod iter;
 mod merge;
+mod overlay;
 mod retain;
 #[cfg(feature = "serde")]
 mod serde;
@@ -27,6 +28,7 @@ pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use into_iter::IntoIter;
 pub use iter::{Gaps, GapsWithin, Iter};
 pub(crate) use merge::with_neighbours;
+pub(crate) use overlay::pieces;
 pub(crate) use sorted::{Filling, FromSorted};
 pub use taking::Removed;
 pub(crate) use taking::overlap;

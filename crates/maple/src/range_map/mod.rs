@@ -14,6 +14,7 @@ mod collect;
 mod entry;
 mod iter;
 mod merging;
+mod overlay;
 #[cfg(feature = "serde")]
 mod serde;
 mod store;

@@ -19,6 +19,7 @@ mod layouts;
 mod model;
 mod panics;
 mod range_map;
+mod range_set;
 #[cfg(feature = "serde")]
 mod serde;
 mod versions;
