@@ -12,7 +12,7 @@
 //! - [`RangeMap`] holds values of any type: it is the map for most programs, and its documentation says where each
 //!   method of `BTreeMap` and of the crate `rangemap` is found.
 //! - [`WordMap`] holds values of one word: integers, a `&'static`, an `Arc`, small `Copy` types ([`StoredValue`]). Its
-//!   values are in the tree itself. It also has plans, transactions and cursors, and needs no clone where an entry is
+//!   values are in the tree itself. It also has plans and cursors, and needs no clone where an entry is
 //!   cut.
 //!
 //! [`RangeSet`] is a set of ranges, which are merged where they touch.
@@ -31,7 +31,7 @@
 //! | store | [`store`](WordMap::store), [`insert`](WordMap::insert), [`store_merging`](WordMap::store_merging), [`store_with`](WordMap::store_with), [`replace_range`](WordMap::replace_range) | the same, [`update_range`](RangeMap::update_range) |
 //! | remove | [`erase`](WordMap::erase), [`remove_range`](WordMap::remove_range), [`take_range`](WordMap::take_range), [`retain`](WordMap::retain) | the same, [`pop_first`](RangeMap::pop_first) |
 //! | find room | [`lowest_gap`](WordMap::lowest_gap), [`alloc_lowest`](WordMap::alloc_lowest), [`alloc_cyclic`](WordMap::alloc_cyclic) | [`lowest_gap`](RangeMap::lowest_gap), [`alloc_lowest`](RangeMap::alloc_lowest) |
-//! | change without failing | [`plan_store`](WordMap::plan_store), [`transaction`](WordMap::transaction) | |
+//! | change without failing | [`plan_store`](WordMap::plan_store), [`transaction`](WordMap::transaction) | [`transaction`](RangeMap::transaction) |
 //! | make, copy and part | [`from_sorted`](WordMap::from_sorted), [`try_clone`](WordMap::try_clone), [`split_at`](WordMap::split_at), feature `serde` | the same, [`union_with`](RangeMap::union_with), [`intersection_with`](RangeMap::intersection_with) |
 //!
 //! ```

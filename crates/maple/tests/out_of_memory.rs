@@ -119,7 +119,7 @@ fn all_fail_in_turn(nodes: Nodes) {
             });
         }
         let refusals = survives(nodes, |map| {
-            let plan = map.plan_store(over)?;
+            let plan = map.plan_store(over).map_err(no_memory)?;
             let ((), requests) = watched(0, || plan.commit(9999));
             assert_eq!(requests, 0, "committing a plan asks for memory");
             Ok(())
@@ -127,12 +127,14 @@ fn all_fail_in_turn(nodes: Nodes) {
         assert!(cfg!(miri) || refusals[0] > 0, "a plan at {over} takes no node");
         requests_refused[1] += refusals[1];
         survives(nodes, |map| {
-            let plan = map.plan_removal(over)?;
+            let plan = map.plan_removal(over).map_err(no_memory)?;
             assert_eq!(watched(0, || plan.commit()).1, 0, "committing a plan asks for memory");
             Ok(())
         });
         survives(nodes, |map| map.remove_range(over));
-        survives(nodes, |map| map.cursor_mut(over.first()).store(over, 1).map_err(|rejected| rejected.cause));
+        survives(nodes, |map| {
+            map.cursor_mut(over.first()).store(over, 1).map_err(|rejected| no_memory(rejected.cause))
+        });
         survives(nodes, |map| match map.insert(over, 9999) {
             Err(rejected) if rejected.cause == InsertError::OutOfMemory => Err(OutOfMemory),
             _ => Ok(()),
@@ -186,7 +188,9 @@ fn transactions(nodes: Nodes) {
         // Under Miri, which is slow, the first two.
         for (first, last, value) in TOGETHER.into_iter().take(if cfg!(miri) { 2 } else { TOGETHER.len() }) {
             match value {
-                Some(value) => all.store(span(first, last), value).map_err(|rejected| rejected.cause)?,
+                Some(value) => {
+                    all.store(span(first, last), value).map_err(|rejected| no_memory(rejected.cause))?;
+                }
                 None => all.remove_range(span(first, last))?,
             }
         }
@@ -206,7 +210,7 @@ fn what_stood_before_a_failure_can_be_committed() {
     let mut all = map.transaction();
     all.store(span(11, 13), 1).unwrap();
     let (answer, _) = watched(0, || all.store(span(21, 23), 2));
-    assert_eq!(answer.map_err(|rejected| rejected.cause), Err(OutOfMemory));
+    assert_eq!(answer.map_err(|rejected| rejected.cause), Err(StoreError::OutOfMemory));
     all.commit();
     assert_eq!(entries(&map), entries(&wanted));
 }
@@ -399,6 +403,13 @@ fn a_map_of_any_value_survives_every_refusal() {
         all += any_value_survives(|map| map.take_range(over).map(drop));
         all += any_value_survives(|map| {
             map.replace_range(over, "c").map(drop).map_err(|rejected| no_memory(rejected.cause))
+        });
+        all += any_value_survives(|map| {
+            let mut together = map.transaction();
+            together.store(over, "c").map_err(|rejected| no_memory(rejected.cause))?;
+            together.remove_range(31..=35)?;
+            assert_eq!(watched(0, || together.commit()).1, 0, "a commit asks for memory");
+            Ok(())
         });
         all += any_value_survives(|map| map.update_range(over, |_, value| *value = "e"));
         all += any_value_survives(|map| map.split_at(over.first()).map(drop));

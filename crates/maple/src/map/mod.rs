@@ -32,6 +32,7 @@ pub(crate) use overlay::pieces;
 pub(crate) use sorted::{Filling, FromSorted};
 pub use taking::Removed;
 pub(crate) use taking::overlap;
+pub(crate) use transaction::Changes;
 pub use transaction::Transaction;
 pub use words::IterMut;
 #[cfg(feature = "std")]

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! # Invariants
-//! Each number in the tree has a value, and each value's number is in the tree once (M8).
+//! Each number in the tree has a value, and each value's number is in the tree once, but for values that an open or
+//! forgotten transaction removed (M8).
 
 mod alloc;
 mod collect;
@@ -19,12 +20,14 @@ mod overlay;
 mod serde;
 mod store;
 mod taking;
+mod transaction;
 mod update;
 
 pub use crate::map::IterMut;
 pub use collect::IntoIter;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use iter::{Iter, Spans, Values, ValuesMut};
+pub use transaction::Transaction;
 
 use crate::map::{Gaps, GapsWithin, WordMap};
 use crate::node::Nodes;
@@ -288,7 +291,8 @@ impl<V> RangeMap<V> {
             check(self.values.has(number), "M8", "a number in the tree has a value", span.first())?;
         }
         // There are as many values as entries, and each entry has one, so no two entries share one.
-        check(self.values.len() as u64 == self.len(), "M8", "a value's number is in the tree once", 0)
+        let in_tree = self.values.len() - self.values.forgotten();
+        check(in_tree as u64 == self.len(), "M8", "a value's number is in the tree once", 0)
     }
 }
 

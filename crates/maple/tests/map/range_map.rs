@@ -251,6 +251,18 @@ fn act(map: &mut RangeMap<Value>, op: Op) -> String {
             });
             format!("{merged} {seen:?}")
         }
+        23 => {
+            let mut together = map.transaction();
+            together.store(range, Value::new(text.clone())).unwrap();
+            together.remove_range(range.first()..=range.first()).unwrap();
+            together.store(span(last / 2, last), Value::new(text)).unwrap();
+            together.map().validate().unwrap();
+            let seen = format!("{:?}", entries(together.map()));
+            if value % 2 == 0 {
+                together.commit();
+            }
+            seen
+        }
         _ => {
             let first = map.pop_first().map(plain);
             format!("{first:?} {:?}", map.pop_last().map(plain))
@@ -420,6 +432,17 @@ fn model_act(model: &mut Model, op: Op) -> String {
             }
             format!("{} {seen:?}", seen.len())
         }
+        23 => {
+            let mut together = model.clone();
+            together.set(first, last, Some(&text));
+            together.set(first, first, None);
+            together.set(last / 2, last, Some(&text));
+            let seen = format!("{:?}", together.entries());
+            if value % 2 == 0 {
+                *model = together;
+            }
+            seen
+        }
         _ => {
             let lowest = model.entries().first().cloned();
             let first = lowest.and_then(|entry| model.erase(entry.0));
@@ -467,7 +490,7 @@ fn run(nodes: Nodes, ops: &[Op]) {
     for &op in ops {
         // The first, the second and the third clone panics, if there is one; then none does.
         for clones in 0..3 {
-            if !matches!(op.kind, 0..=10 | 13 | 17 | 18 | 20..=21) {
+            if !matches!(op.kind, 0..=10 | 13 | 17 | 18 | 20..=21 | 23) {
                 break;
             }
             CLONES_LEFT.set(clones);
