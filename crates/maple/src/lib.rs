@@ -28,7 +28,7 @@
 //! |---|---|---|
 //! | look up | [`get`](WordMap::get), [`entry_at`](WordMap::entry_at), [`slot_at`](WordMap::slot_at), [`first`](WordMap::first) | the same, [`get_mut`](RangeMap::get_mut), [`contains`](RangeMap::contains) |
 //! | go through | [`iter`](WordMap::iter), [`range`](WordMap::range), [`gaps`](WordMap::gaps), [`cursor`](WordMap::cursor) | [`iter`](RangeMap::iter), [`range`](RangeMap::range), [`gaps`](RangeMap::gaps), [`iter_mut`](RangeMap::iter_mut), [`range_mut`](RangeMap::range_mut) |
-//! | store | [`store`](WordMap::store), [`insert`](WordMap::insert), [`store_merging`](WordMap::store_merging), [`store_with`](WordMap::store_with), [`replace_range`](WordMap::replace_range) | the same, [`update_range`](RangeMap::update_range) |
+//! | store | [`store`](WordMap::store), [`insert`](WordMap::insert), [`store_merging`](WordMap::store_merging), [`store_with`](WordMap::store_with), [`replace_range`](WordMap::replace_range) | the same, [`update_range`](RangeMap::update_range), [`update_slots`](RangeMap::update_slots) |
 //! | remove | [`erase`](WordMap::erase), [`remove_range`](WordMap::remove_range), [`take_range`](WordMap::take_range), [`retain`](WordMap::retain) | the same, [`pop_first`](RangeMap::pop_first) |
 //! | find room | [`lowest_gap`](WordMap::lowest_gap), [`alloc_lowest`](WordMap::alloc_lowest), [`alloc_cyclic`](WordMap::alloc_cyclic) | [`lowest_gap`](RangeMap::lowest_gap), [`alloc_lowest`](RangeMap::alloc_lowest) |
 //! | change without failing | [`plan_store`](WordMap::plan_store), [`transaction`](WordMap::transaction) | [`transaction`](RangeMap::transaction) |
@@ -104,6 +104,9 @@ pub use range_map::RangeMap;
 pub use range_set::RangeSet;
 #[cfg(feature = "std")]
 pub use shared::MapleTree;
+
+#[doc = include_str!("../docs/from_rangemap.md")]
+pub mod from_rangemap {}
 
 /// The shared map, with its readers and iterators.
 #[cfg(feature = "std")]

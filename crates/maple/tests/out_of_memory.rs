@@ -411,6 +411,8 @@ fn a_map_of_any_value_survives_every_refusal() {
             assert_eq!(watched(0, || together.commit()).1, 0, "a commit asks for memory");
             Ok(())
         });
+        let near = span(over.first(), over.first().saturating_add(400));
+        all += any_value_survives(|map| map.update_slots(near, |_, _| Some("e")));
         all += any_value_survives(|map| map.update_range(over, |_, value| *value = "e"));
         all += any_value_survives(|map| map.split_at(over.first()).map(drop));
         all += any_value_survives(|map| match map.insert(over, "c") {

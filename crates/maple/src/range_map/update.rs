@@ -1,8 +1,10 @@
 //! Changes values in place, and cuts entries.
 
 use super::RangeMap;
+use super::store::number_of;
 use crate::OutOfMemory;
-use crate::tree::{StorePlan, indexes};
+use crate::map::overlap;
+use crate::tree::{Need, StorePlan, indexes};
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
@@ -38,6 +40,71 @@ impl<V> RangeMap<V> {
         V: Clone,
     {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        self.cut_ends(span)?;
+        for (part, number) in self.numbers.range(span) {
+            change(part, self.values.get_mut(number));
+        }
+        Ok(())
+    }
+
+    /// As [`update_range`](Self::update_range), with the gaps: `change` gets each entry and each gap within the range,
+    /// ascending, a gap without a value. If it returns a value, that is the slot's value from then on: it replaces the
+    /// entry's, or fills the gap, as far as it is within the range.
+    ///
+    /// Cost: O(k log n) for n entries and k slots within the range, and O(n) where the table of values grows.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// // How many hold each page.
+    /// let mut holders = RangeMap::from([(10..20, 1)]);
+    /// holders.update_slots(15..30, |_, count| match count {
+    ///     Some(count) => Some(*count + 1),
+    ///     None => Some(1),
+    /// })?;
+    /// assert_eq!([12, 17, 25, 30].map(|page| holders.get(page).copied()), [Some(1), Some(2), Some(1), None]);
+    /// # Ok::<(), freehold_maple::OutOfMemory>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no memory for a value in each gap, or for the nodes that a change at both ends may take. Nothing has
+    /// changed then. If `change` or a value's drop panics, the slots so far are changed.
+    pub fn update_slots(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        mut change: impl FnMut(Span, Option<&mut V>) -> Option<V>,
+    ) -> Result<(), OutOfMemory>
+    where
+        V: Clone,
+    {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        let gaps = self.numbers.gaps(span).count();
+        // A gap that is filled within the range keeps its slot. At each end, a slot may be cut and its leaf split.
+        let tree = &mut self.numbers.tree;
+        tree.reserve_nodes(Need { leaves: 2, inners: 2 * tree.height() + 1 })?;
+        self.values.reserve(gaps + 2)?;
+        self.cut_ends(span)?;
+        let mut next = Some(span.first());
+        while let Some(index) = next.filter(|&index| index <= span.last()) {
+            let slot = self.numbers.tree.slot_of(index);
+            let part = overlap(slot.span, span);
+            if let Some(word) = slot.entry {
+                let held = self.values.get_mut(number_of(word));
+                if let Some(value) = change(part, Some(held)) {
+                    *held = value;
+                }
+            } else if let Some(value) = change(part, None) {
+                self.store_part(Some((part, value)))?;
+            }
+            next = part.last().checked_add(1);
+        }
+        Ok(())
+    }
+
+    /// Cuts the entries that reach beyond a range at its ends. If memory is refused, nothing has changed.
+    fn cut_ends(&mut self, span: Span) -> Result<(), OutOfMemory>
+    where
+        V: Clone,
+    {
         // Clones may panic, so both are made before anything changes.
         let low = self.cut_part(span.first());
         let high = span.last().checked_add(1).and_then(|behind| self.cut_part(behind));
@@ -48,9 +115,6 @@ impl<V> RangeMap<V> {
                 drop(self.unite(whole, number));
             }
             return Err(cause);
-        }
-        for (part, number) in self.numbers.range(span) {
-            change(part, self.values.get_mut(number));
         }
         Ok(())
     }

@@ -92,3 +92,33 @@ fn merging_on_request() {
     });
     assert!(called > 40, "{called} calls");
 }
+
+#[test]
+fn changes_of_slots() {
+    let called = at_each_call(false, |map, values, called| {
+        let change = |part: Span, _: Option<&mut Rc<u32>>| {
+            called();
+            (part.first() % 3 > 0).then(|| Rc::clone(&values[3]))
+        };
+        map.update_slots(55..500, change).unwrap();
+    });
+    assert!(called > 40, "{called} calls");
+}
+
+#[test]
+fn overlays() {
+    let called = at_each_call(true, |map, values, called| {
+        let other = RangeMap::from([(5..95, ()), (200..201, ())]);
+        let union = map.union_with(&other, |_, a, _| {
+            called();
+            Rc::clone(a.unwrap_or(&values[3]))
+        });
+        assert!(union.unwrap().len() > 60);
+        map.intersection_with(&other, |_, a, ()| {
+            called();
+            Rc::clone(a)
+        })
+        .unwrap();
+    });
+    assert!(called > 60, "{called} calls");
+}

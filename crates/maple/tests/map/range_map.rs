@@ -156,7 +156,7 @@ fn check(map: &RangeMap<Value>, model: &Model) {
 }
 
 /// Kinds of operations.
-const KINDS: u8 = 25;
+const KINDS: u8 = 26;
 
 /// One operation, from four bytes.
 #[derive(Clone, Copy, Debug)]
@@ -262,6 +262,17 @@ fn act(map: &mut RangeMap<Value>, op: Op) -> String {
                 together.commit();
             }
             seen
+        }
+        24 => {
+            let mut seen = Vec::new();
+            let change = |part, held: Option<&mut Value>| {
+                seen.push((offsets(part), held.is_some()));
+                let is_new = if held.is_some() { value == 0 } else { value % 2 == 0 };
+                held.into_iter().for_each(|held| held.0.push('!'));
+                is_new.then(|| Value::new(text.clone()))
+            };
+            map.update_slots(range, change).unwrap();
+            format!("{seen:?}")
         }
         _ => {
             let first = map.pop_first().map(plain);
@@ -443,6 +454,31 @@ fn model_act(model: &mut Model, op: Op) -> String {
             }
             seen
         }
+        24 => {
+            model_cut(model, first);
+            model_cut(model, last + 1);
+            let mut seen: Vec<((usize, usize), bool)> = Vec::new();
+            for at in first..=last {
+                let before = if at == first { None } else { model.cells[at - 1].clone().map(|cell| cell.0) };
+                let here = model.cells[at].clone().map(|cell| cell.0);
+                match seen.last_mut() {
+                    Some(((_, end), _)) if before == here => *end = at,
+                    _ => seen.push(((at, at), here.is_some())),
+                }
+            }
+            for &((low, high), is_held) in &seen {
+                let number = model.number();
+                for cell in &mut model.cells[low..=high] {
+                    match cell {
+                        Some((_, held)) if value == 0 => held.clone_from(&text),
+                        Some((_, held)) => held.push('!'),
+                        None if value % 2 == 0 && !is_held => *cell = Some((number, text.clone())),
+                        None => (),
+                    }
+                }
+            }
+            format!("{seen:?}")
+        }
         _ => {
             let lowest = model.entries().first().cloned();
             let first = lowest.and_then(|entry| model.erase(entry.0));
@@ -490,7 +526,7 @@ fn run(nodes: Nodes, ops: &[Op]) {
     for &op in ops {
         // The first, the second and the third clone panics, if there is one; then none does.
         for clones in 0..3 {
-            if !matches!(op.kind, 0..=10 | 13 | 17 | 18 | 20..=21 | 23) {
+            if !matches!(op.kind, 0..=10 | 13 | 17 | 18 | 20..=21 | 23..=24) {
                 break;
             }
             CLONES_LEFT.set(clones);
