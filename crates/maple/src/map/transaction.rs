@@ -89,7 +89,7 @@ impl Changes {
     }
 
     /// Ends the version, by a commit or an undo, and drops the values of the words that have left the tree then.
-    pub(crate) fn end<T>(&mut self, tree: &mut Tree, commit: bool, mut value_of: impl FnMut(Word) -> T) {
+    pub(crate) fn end<T>(&mut self, tree: &mut Tree, commit: bool, value_of: impl FnMut(Word) -> T) {
         if !commit {
             tree.undo_version();
             return drop_all(self.inserted.drain(..).map(value_of));
@@ -97,7 +97,7 @@ impl Changes {
         tree.commit_version();
         let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
         let taken_out = core::iter::from_fn(|| tree.next_kept(&mut words, &mut subtrees));
-        drop_all(self.removed.drain(..).chain(taken_out).map(|word| value_of(word)));
+        drop_all(self.removed.drain(..).chain(taken_out).map(value_of));
     }
 }
 

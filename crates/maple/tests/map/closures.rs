@@ -98,7 +98,7 @@ fn changes_of_slots() {
     let called = at_each_call(false, |map, values, called| {
         let change = |part: Span, _: Option<&mut Rc<u32>>| {
             called();
-            (part.first() % 3 > 0).then(|| Rc::clone(&values[3]))
+            (!part.first().is_multiple_of(3)).then(|| Rc::clone(&values[3]))
         };
         map.update_slots(55..500, change).unwrap();
     });
