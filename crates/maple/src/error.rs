@@ -2,7 +2,7 @@
 
 #[cfg(feature = "std")]
 use freehold_rcu::{Stalled, SysError};
-use freehold_units::{EmptyRange, Span, error_messages};
+use freehold_units::{EmptyRange, OutOfMemory, Span, error_messages};
 
 /// The reason why a value was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,3 +143,11 @@ error_messages! { SortedError + OutOfMemory {
     Self::NotSorted { position, span, before } =>
         "entry {position}, {span}, does not begin behind the one before it, {before}";
 } }
+
+impl SortedError {
+    /// The error of entries that a linear merge made, which ascend.
+    pub(crate) fn of_ascending(self) -> OutOfMemory {
+        debug_assert_eq!(self, Self::OutOfMemory, "M1: the entries of a map ascend");
+        OutOfMemory
+    }
+}

@@ -12,8 +12,10 @@
 //! - [`RangeMap`] holds values of any type: it is the map for most programs, and its documentation says where each
 //!   method of `BTreeMap` and of the crate `rangemap` is found.
 //! - [`WordMap`] holds values of one word: integers, a `&'static`, an `Arc`, small `Copy` types ([`StoredValue`]). Its
-//!   values are in the tree itself. It also has plans, transactions and cursors, and needs no clone where an entry is
+//!   values are in the tree itself. It also has plans and cursors, and needs no clone where an entry is
 //!   cut.
+//!
+//! [`RangeSet`] is a set of ranges, which are merged where they touch.
 //!
 //! With the feature `std` there is `MapleTree`, a map of words that threads share: readers never wait, one writer at a
 //! time stores.
@@ -26,11 +28,11 @@
 //! |---|---|---|
 //! | look up | [`get`](WordMap::get), [`entry_at`](WordMap::entry_at), [`slot_at`](WordMap::slot_at), [`first`](WordMap::first) | the same, [`get_mut`](RangeMap::get_mut), [`contains`](RangeMap::contains) |
 //! | go through | [`iter`](WordMap::iter), [`range`](WordMap::range), [`gaps`](WordMap::gaps), [`cursor`](WordMap::cursor) | [`iter`](RangeMap::iter), [`range`](RangeMap::range), [`gaps`](RangeMap::gaps), [`iter_mut`](RangeMap::iter_mut), [`range_mut`](RangeMap::range_mut) |
-//! | store | [`store`](WordMap::store), [`insert`](WordMap::insert), [`store_with`](WordMap::store_with), [`replace_range`](WordMap::replace_range) | the same, [`update_range`](RangeMap::update_range) |
+//! | store | [`store`](WordMap::store), [`insert`](WordMap::insert), [`store_merging`](WordMap::store_merging), [`store_with`](WordMap::store_with), [`replace_range`](WordMap::replace_range) | the same, [`update_range`](RangeMap::update_range), [`update_slots`](RangeMap::update_slots) |
 //! | remove | [`erase`](WordMap::erase), [`remove_range`](WordMap::remove_range), [`take_range`](WordMap::take_range), [`retain`](WordMap::retain) | the same, [`pop_first`](RangeMap::pop_first) |
 //! | find room | [`lowest_gap`](WordMap::lowest_gap), [`alloc_lowest`](WordMap::alloc_lowest), [`alloc_cyclic`](WordMap::alloc_cyclic) | [`lowest_gap`](RangeMap::lowest_gap), [`alloc_lowest`](RangeMap::alloc_lowest) |
-//! | change without failing | [`plan_store`](WordMap::plan_store), [`transaction`](WordMap::transaction) | |
-//! | make, copy and part | [`from_sorted`](WordMap::from_sorted), [`try_clone`](WordMap::try_clone), [`split_at`](WordMap::split_at), feature `serde` | the same |
+//! | change without failing | [`plan_store`](WordMap::plan_store), [`transaction`](WordMap::transaction) | [`transaction`](RangeMap::transaction) |
+//! | make, copy and part | [`from_sorted`](WordMap::from_sorted), [`try_clone`](WordMap::try_clone), [`split_at`](WordMap::split_at), feature `serde` | the same, [`union_with`](RangeMap::union_with), [`intersection_with`](RangeMap::intersection_with) |
 //!
 //! ```
 //! use freehold_maple::{RangeMap, Request};
@@ -82,6 +84,7 @@ mod map;
 mod node;
 mod plan;
 pub mod range_map;
+pub mod range_set;
 #[cfg(feature = "std")]
 mod shared;
 mod tree;
@@ -93,13 +96,17 @@ pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, InsertError, SortedError, StoreError};
 pub use facts::{Facts, Heights, StoreType};
 pub use freehold_units::{Broken, OutOfMemory, Rejected};
-pub use map::{Gaps, Removed, Request, WordMap};
+pub use map::{Gaps, GapsWithin, Removed, Request, WordMap};
 #[doc(hidden)]
 pub use node::Nodes;
 pub use plan::{Plan, RemovalPlan};
 pub use range_map::RangeMap;
+pub use range_set::RangeSet;
 #[cfg(feature = "std")]
 pub use shared::MapleTree;
+
+#[doc = include_str!("../docs/from_rangemap.md")]
+pub mod from_rangemap {}
 
 /// The shared map, with its readers and iterators.
 #[cfg(feature = "std")]

@@ -2,24 +2,24 @@
 //!
 //! A plan holds exactly the nodes that its store takes: the walk down finds how many.
 
-use crate::OutOfMemory;
 use crate::entry::StoredValue;
+use crate::error::StoreError;
 use crate::map::WordMap;
 use crate::tree::StorePlan;
+use core::ops::RangeBounds;
 use freehold_units::Span;
 
 /// A store that cannot fail any more: its nodes are reserved.
 ///
 /// ```
 /// use freehold_maple::WordMap;
-/// use freehold_units::Span;
 ///
 /// let mut map = WordMap::new();
-/// let plan = map.plan_store(Span::new(0x1000, 0x1fff).unwrap())?;
+/// let plan = map.plan_store(0x1000..0x2000)?;
 /// assert_eq!(plan.nodes(), 1);
 /// plan.commit(7u32);
 /// assert_eq!(map.get(0x1000), Some(7));
-/// # Ok::<(), freehold_maple::OutOfMemory>(())
+/// # Ok::<(), freehold_maple::StoreError>(())
 /// ```
 #[must_use = "a plan that is not committed stores nothing"]
 pub struct Plan<'a, E: StoredValue> {
@@ -37,10 +37,10 @@ impl<E: StoredValue> WordMap<E> {
     /// Cost: O(log n) for n entries.
     ///
     /// # Errors
-    /// There is no memory for the nodes that it takes; nothing has changed then.
+    /// `EmptyRange`, or `OutOfMemory` if there is no memory for the nodes that it takes. Nothing has changed then.
     #[doc(alias = "mas_preallocate")]
-    pub fn plan_store(&mut self, span: Span) -> Result<Plan<'_, E>, OutOfMemory> {
-        self.plan(span, true)
+    pub fn plan_store(&mut self, bounds: impl RangeBounds<u64>) -> Result<Plan<'_, E>, StoreError> {
+        self.plan(Span::from_bounds(&bounds), true)
     }
 
     /// Plans the removal of everything in a range.
@@ -49,12 +49,12 @@ impl<E: StoredValue> WordMap<E> {
     ///
     /// # Errors
     /// As for [`plan_store`](Self::plan_store).
-    pub fn plan_removal(&mut self, span: Span) -> Result<RemovalPlan<'_, E>, OutOfMemory> {
-        self.plan(span, false).map(RemovalPlan)
+    pub fn plan_removal(&mut self, bounds: impl RangeBounds<u64>) -> Result<RemovalPlan<'_, E>, StoreError> {
+        self.plan(Span::from_bounds(&bounds), false).map(RemovalPlan)
     }
 
-    fn plan(&mut self, span: Span, entry: bool) -> Result<Plan<'_, E>, OutOfMemory> {
-        let mut plan = StorePlan::new(span);
+    fn plan(&mut self, span: Option<Span>, entry: bool) -> Result<Plan<'_, E>, StoreError> {
+        let mut plan = StorePlan::new(span.ok_or(StoreError::EmptyRange)?);
         self.tree_mut().plan_and_reserve(&mut plan, entry)?;
         Ok(Plan { map: self, plan })
     }

@@ -27,16 +27,33 @@ pub(crate) struct ValueArena<V> {
     vacant: u32,
     /// How many vacant places there are.
     vacant_len: usize,
+    /// Values whose numbers have left the tree: those that an open or forgotten transaction removed.
+    forgotten: usize,
 }
 
 impl<V> ValueArena<V> {
     pub(crate) const fn new() -> Self {
-        Self { places: Vec::new(), vacant: NO_PLACE, vacant_len: 0 }
+        Self { places: Vec::new(), vacant: NO_PLACE, vacant_len: 0, forgotten: 0 }
     }
 
     /// Values in use.
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.vacant_len
+    }
+
+    /// Values whose numbers have left the tree.
+    pub(crate) fn forgotten(&self) -> usize {
+        self.forgotten
+    }
+
+    /// Records that the tree has so many numbers.
+    pub(crate) fn set_forgotten(&mut self, numbers: u64) {
+        self.forgotten = self.len() - numbers as usize;
+    }
+
+    /// Records that the tree has the numbers of all values but so many: a transaction ends.
+    pub(crate) fn keep_forgotten(&mut self, forgotten: usize) {
+        self.forgotten = forgotten;
     }
 
     /// Bytes of memory held.
@@ -121,7 +138,7 @@ impl<V> ValueArena<V> {
 
     /// Drops all values, and keeps the memory.
     pub(crate) fn clear(&mut self) {
-        (self.vacant, self.vacant_len) = (NO_PLACE, 0);
+        (self.vacant, self.vacant_len, self.forgotten) = (NO_PLACE, 0, 0);
         self.places.clear();
     }
 

@@ -12,7 +12,8 @@ mod refusing;
 
 use freehold_maple::word_map::Entry;
 use freehold_maple::{
-    AllocError, InsertError, Nodes, OutOfMemory, RangeMap, Request, SortedError, StoreError, WordMap,
+    AllocError, InsertError, Nodes, OutOfMemory, RangeMap, RangeSet, Request, SortedError, StoreError,
+    WordMap,
 };
 use freehold_units::{Broken, Span};
 use refusing::{NONE_REFUSED, watched};
@@ -112,8 +113,13 @@ fn all_fail_in_turn(nodes: Nodes) {
             survives(nodes, |map| map.store(over, 9999).map_err(|rejected| no_memory(rejected.cause)));
         assert!(cfg!(miri) || refusals[0] > 0, "a store at {over} takes no node");
         requests_refused[0] += refusals[1];
+        for value in [9999, 1] {
+            survives(nodes, |map| {
+                map.store_merging(over, value).map(drop).map_err(|rejected| no_memory(rejected.cause))
+            });
+        }
         let refusals = survives(nodes, |map| {
-            let plan = map.plan_store(over)?;
+            let plan = map.plan_store(over).map_err(no_memory)?;
             let ((), requests) = watched(0, || plan.commit(9999));
             assert_eq!(requests, 0, "committing a plan asks for memory");
             Ok(())
@@ -121,12 +127,14 @@ fn all_fail_in_turn(nodes: Nodes) {
         assert!(cfg!(miri) || refusals[0] > 0, "a plan at {over} takes no node");
         requests_refused[1] += refusals[1];
         survives(nodes, |map| {
-            let plan = map.plan_removal(over)?;
+            let plan = map.plan_removal(over).map_err(no_memory)?;
             assert_eq!(watched(0, || plan.commit()).1, 0, "committing a plan asks for memory");
             Ok(())
         });
         survives(nodes, |map| map.remove_range(over));
-        survives(nodes, |map| map.cursor_mut(over.first()).store(over, 1).map_err(|rejected| rejected.cause));
+        survives(nodes, |map| {
+            map.cursor_mut(over.first()).store(over, 1).map_err(|rejected| no_memory(rejected.cause))
+        });
         survives(nodes, |map| match map.insert(over, 9999) {
             Err(rejected) if rejected.cause == InsertError::OutOfMemory => Err(OutOfMemory),
             _ => Ok(()),
@@ -180,7 +188,9 @@ fn transactions(nodes: Nodes) {
         // Under Miri, which is slow, the first two.
         for (first, last, value) in TOGETHER.into_iter().take(if cfg!(miri) { 2 } else { TOGETHER.len() }) {
             match value {
-                Some(value) => all.store(span(first, last), value).map_err(|rejected| rejected.cause)?,
+                Some(value) => {
+                    all.store(span(first, last), value).map_err(|rejected| no_memory(rejected.cause))?;
+                }
                 None => all.remove_range(span(first, last))?,
             }
         }
@@ -200,7 +210,7 @@ fn what_stood_before_a_failure_can_be_committed() {
     let mut all = map.transaction();
     all.store(span(11, 13), 1).unwrap();
     let (answer, _) = watched(0, || all.store(span(21, 23), 2));
-    assert_eq!(answer.map_err(|rejected| rejected.cause), Err(OutOfMemory));
+    assert_eq!(answer.map_err(|rejected| rejected.cause), Err(StoreError::OutOfMemory));
     all.commit();
     assert_eq!(entries(&map), entries(&wanted));
 }
@@ -383,12 +393,26 @@ fn a_map_of_any_value_survives_every_refusal() {
         all += any_value_survives(|map| {
             map.store_with(over, "c", |_, _, _| "d").map_err(|rejected| no_memory(rejected.cause))
         });
+        for value in ["a", "b", "c"] {
+            all += any_value_survives(|map| {
+                map.store_merging(over, value).map(drop).map_err(|rejected| no_memory(rejected.cause))
+            });
+        }
         all += any_value_survives(|map| map.remove_range(over));
         all += any_value_survives(|map| map.remove_range_with(over, |_, _, _| "d"));
         all += any_value_survives(|map| map.take_range(over).map(drop));
         all += any_value_survives(|map| {
             map.replace_range(over, "c").map(drop).map_err(|rejected| no_memory(rejected.cause))
         });
+        all += any_value_survives(|map| {
+            let mut together = map.transaction();
+            together.store(over, "c").map_err(|rejected| no_memory(rejected.cause))?;
+            together.remove_range(31..=35)?;
+            assert_eq!(watched(0, || together.commit()).1, 0, "a commit asks for memory");
+            Ok(())
+        });
+        let near = span(over.first(), over.first().saturating_add(400));
+        all += any_value_survives(|map| map.update_slots(near, |_, _| Some("e")));
         all += any_value_survives(|map| map.update_range(over, |_, value| *value = "e"));
         all += any_value_survives(|map| map.split_at(over.first()).map(drop));
         all += any_value_survives(|map| match map.insert(over, "c") {
@@ -400,9 +424,52 @@ fn a_map_of_any_value_survives_every_refusal() {
     let none = any_value_survives(|map| {
         map.erase(0);
         map.retain(|_, value| *value == "a");
+        map.merge_adjacent_in_with(..200, |_, _| true, |_, kept, _| *kept = "m");
         map.merge_adjacent();
         Ok(())
     });
     assert_eq!(none, 0, "what never takes memory asked for some");
     assert!(any_value_survives(|map| map.try_clone().map(drop)) > 0);
+}
+
+/// Sets and overlays: whichever request is refused, what there was stays as it was.
+#[test]
+fn sets_and_overlays_survive_every_refusal() {
+    let spans = |off: u64, len| {
+        (0..if cfg!(miri) { 9 } else { 200 }).map(move |at| span(10 * at + off, 10 * at + off + len))
+    };
+    let (a, b) = (RangeSet::from_sorted(spans(0, 4)).unwrap(), RangeSet::from_sorted(spans(3, 3)).unwrap());
+    let [low, high] = [&a, &b].map(|set| RangeMap::from_sorted(set.iter().zip(0..)).unwrap());
+    let mut refusals = 0;
+    let new: [&dyn Fn() -> Result<u64, OutOfMemory>; 6] = [
+        &|| a.union(&b).map(|set| set.len()),
+        &|| a.intersection(&b).map(|set| set.len()),
+        &|| a.difference(&b).map(|set| set.len()),
+        &|| a.try_clone().map(|set| set.len()),
+        &|| {
+            low.union_with(&high, |_, a: Option<&i32>, b: Option<&i32>| a.or(b).copied()).map(|map| map.len())
+        },
+        &|| low.intersection_with(&high, |_, a, b| a + b).map(|map| map.len()),
+    ];
+    for make in new {
+        let wanted = make().unwrap();
+        refusals += (0..).find(|&refused| watched(refused, make).0.is_ok_and(|len| len == wanted)).unwrap();
+    }
+    let change: [&dyn Fn(&mut RangeSet) -> Result<(), OutOfMemory>; 3] =
+        [&|set| set.insert(5..7).map(drop).map_err(no_memory), &|set| set.remove(1..3), &|set| {
+            set.remove(12..500)
+        }];
+    for change in change {
+        for refused in 0.. {
+            let mut set = a.clone();
+            let (answer, _) = watched(refused, || change(&mut set));
+            set.validate().unwrap();
+            if answer.is_ok() {
+                break;
+            }
+            assert_eq!(set, a);
+            refusals += 1;
+        }
+    }
+    assert!(cfg!(miri) || refusals > 10, "{refusals} refusals");
 }

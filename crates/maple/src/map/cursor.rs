@@ -10,10 +10,10 @@
 //! two. At either end it stays where it is, and returns that it did.
 
 use super::WordMap;
-use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::error::InsertError;
+use crate::error::{InsertError, StoreError};
 use crate::tree::{Direction, SlotPos};
+use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 /// A cursor over a shared map.
@@ -210,10 +210,13 @@ impl<E: StoredValue> CursorMut<'_, E> {
     /// Cost: as for [`WordMap::store`].
     ///
     /// # Errors
-    /// `OutOfMemory`: there is no memory for another node. Nothing has changed then, the cursor has not moved, and the
-    /// error returns the value.
+    /// `EmptyRange`, or `OutOfMemory` if there is no memory for another node. Nothing has changed then, the cursor has
+    /// not moved, and the error returns the value.
     #[doc(alias = "mas_store_gfp")]
-    pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
+    pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, StoreError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        };
         let old = self.span();
         let mut seek = SeekAtEnd { cursor: self, index: span.first() };
         let cursor = &mut *seek.cursor;
@@ -234,9 +237,16 @@ impl<E: StoredValue> CursorMut<'_, E> {
     /// Cost: as for [`WordMap::insert`].
     ///
     /// # Errors
-    /// The range overlaps an entry, or there is no memory for another node. Nothing has changed then, the cursor has
-    /// not moved, and the error returns the value.
-    pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
+    /// `EmptyRange`, `Occupied` if the range overlaps an entry, or `OutOfMemory` if there is no memory for another node.
+    /// Nothing has changed then, the cursor has not moved, and the error returns the value.
+    pub fn insert(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: E,
+    ) -> Result<(), Rejected<E, InsertError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: InsertError::EmptyRange });
+        };
         self.map.insert(span, value)?;
         self.seek(span.first());
         Ok(())

@@ -75,6 +75,44 @@ impl fmt::Debug for Gaps<'_> {
     }
 }
 
+/// Gaps in ascending order, or from the back in descending order. Each is clipped to the bounds.
+#[derive(Clone)]
+pub struct GapsWithin<'a> {
+    gaps: Gaps<'a>,
+    /// Without it there are no gaps.
+    bounds: Option<Span>,
+}
+
+impl GapsWithin<'_> {
+    fn clip(&self, gap: Span) -> Option<Span> {
+        gap.intersection(self.bounds?)
+    }
+}
+
+impl Iterator for GapsWithin<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        let gap = self.gaps.next()?;
+        self.clip(gap)
+    }
+}
+
+impl DoubleEndedIterator for GapsWithin<'_> {
+    fn next_back(&mut self) -> Option<Span> {
+        let gap = self.gaps.next_back()?;
+        self.clip(gap)
+    }
+}
+
+impl FusedIterator for GapsWithin<'_> {}
+
+impl fmt::Debug for GapsWithin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
 impl<E: StoredValue> WordMap<E> {
     /// All entries, ascending.
     ///
@@ -107,6 +145,15 @@ impl<E: StoredValue> WordMap<E> {
         Gaps(Slots::new(&self.tree, Span::from_bounds(&bounds)))
     }
 
+    /// As [`gaps`](Self::gaps), each clipped to the bounds.
+    ///
+    /// Cost: as for [`gaps`](Self::gaps).
+    #[must_use]
+    pub fn gaps_within(&self, bounds: impl RangeBounds<u64>) -> GapsWithin<'_> {
+        let bounds = Span::from_bounds(&bounds);
+        GapsWithin { gaps: Gaps(Slots::new(&self.tree, bounds)), bounds }
+    }
+
     /// Whether no entry overlaps the bounds.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
@@ -129,6 +176,21 @@ impl<E: StoredValue> WordMap<E> {
     #[must_use]
     pub fn last(&self) -> Option<(Span, E::Ref<'_>)> {
         self.iter().next_back()
+    }
+}
+
+impl<E: StoredValue> WordMap<E> {
+    /// The last entry that begins before an index. It may contain the index.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    #[must_use]
+    pub fn last_before(&self, index: u64) -> Option<(Span, E::Ref<'_>)> {
+        let mut slot = self.tree.slot_of(index.checked_sub(1)?);
+        if slot.entry.is_none() {
+            // Below a gap there is an entry, or nothing.
+            slot = self.tree.slot_of(slot.span.first().checked_sub(1)?);
+        }
+        slot.entry.map(|word| (slot.span, self.borrow(word)))
     }
 }
 

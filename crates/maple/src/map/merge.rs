@@ -1,10 +1,12 @@
-//! Merges equal neighbours, on request only.
+//! Merges equal neighbours: on request, and in a store.
 
 use super::WordMap;
+use super::words::NewWord;
 use crate::entry::{StoredValue, Word};
+use crate::error::StoreError;
 use crate::tree::{Need, StorePlan, indexes};
 use core::ops::RangeBounds;
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 impl<E: StoredValue> WordMap<E> {
     /// Merges each run of equal entries that touch into one entry, which keeps the first value of the run. Returns by
@@ -14,7 +16,7 @@ impl<E: StoredValue> WordMap<E> {
     ///
     /// ```
     /// # use freehold_maple::WordMap;
-    /// # use freehold_units::Span;
+    /// # use freehold_units::{Rejected, Span};
     /// let mut map = WordMap::new();
     /// for (first, last, value) in [(0, 3, 'a'), (4, 7, 'a'), (9, 9, 'a'), (10, 12, 'b')] {
     ///     map.store(Span::new(first, last).unwrap(), value as u32)?;
@@ -71,6 +73,80 @@ impl<E: StoredValue> WordMap<E> {
             left = run.last().checked_add(1).and_then(|behind| Span::new(behind, span.last()));
         }
         before - self.len()
+    }
+
+    /// Stores a value over a range, and makes one entry of it and its equal neighbours: the entries that touch the
+    /// range, and the remaining parts of entries that it cuts. Returns the range of that entry.
+    ///
+    /// Cost: O(log n + k) for n entries of which it removes k; amortized O(log n), as an entry is removed once.
+    ///
+    /// ```
+    /// # use freehold_maple::WordMap;
+    /// # use freehold_units::{Rejected, Span};
+    /// let mut map = WordMap::new();
+    /// map.store_merging(0..10, 1u32)?;
+    /// assert_eq!(map.store_merging(5..20, 1)?, Span::try_from(0..20)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`store`](Self::store).
+    pub fn store_merging(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: E,
+    ) -> Result<Span, Rejected<E, StoreError>>
+    where
+        for<'a> E::Ref<'a>: PartialEq,
+    {
+        self.store_merging_by(bounds, value, |new, old| new == old)
+    }
+
+    /// As [`store_merging`](Self::store_merging), with `same` to compare the new value with that of a neighbour. The
+    /// merged entry has the new value.
+    ///
+    /// `same` is called before anything changes: for the lower neighbour first, then for the upper one, and once if
+    /// both are parts of one entry. If it panics, nothing has changed, and the value is dropped.
+    ///
+    /// Cost: as for [`store_merging`](Self::store_merging).
+    ///
+    /// # Errors
+    /// As for [`store`](Self::store).
+    pub fn store_merging_by(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: E,
+        mut same: impl for<'a> FnMut(E::Ref<'a>, E::Ref<'a>) -> bool,
+    ) -> Result<Span, Rejected<E, StoreError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        };
+        let new = NewWord::new(value);
+        let mut plan = StorePlan::new(span);
+        self.tree.plan_merging(&mut plan, |word| same(new.borrow(), self.borrow(word)));
+        let merged = plan.span;
+        self.store_at(&mut plan, new.into_value()).map(|()| merged)
+    }
+
+    /// The first two entries that touch and of which `same` is true, among the entries that overlap a range: their
+    /// range, and the value of the first.
+    pub(crate) fn next_pair<'a>(
+        &'a self,
+        span: Span,
+        mut same: impl FnMut((Span, E::Ref<'a>), (Span, E::Ref<'a>)) -> bool,
+    ) -> Option<(Span, E::Ref<'a>)> {
+        let mut before: Option<(Span, Word)> = None;
+        for (entry, word) in
+            self.tree.entries_from(span.first()).take_while(|(entry, _)| entry.overlaps(span))
+        {
+            if let Some((low, first)) = before.replace((entry, word))
+                && low.touches(entry)
+                && same((low, self.borrow(first)), (entry, self.borrow(word)))
+            {
+                return Some((low.hull(entry), self.borrow(first)));
+            }
+        }
+        None
     }
 
     /// The first run of at least two entries that touch and equal the first of them, among the entries that overlap a

@@ -8,6 +8,7 @@ mod entry;
 mod into_iter;
 mod iter;
 mod merge;
+mod overlay;
 mod retain;
 #[cfg(feature = "serde")]
 mod serde;
@@ -25,11 +26,13 @@ pub use cursor::{Cursor, CursorMut};
 pub(crate) use duplicate::or_abort;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use into_iter::IntoIter;
-pub use iter::{Gaps, Iter};
+pub use iter::{Gaps, GapsWithin, Iter};
 pub(crate) use merge::with_neighbours;
+pub(crate) use overlay::pieces;
 pub(crate) use sorted::{Filling, FromSorted};
 pub use taking::Removed;
 pub(crate) use taking::overlap;
+pub(crate) use transaction::Changes;
 pub use transaction::Transaction;
 pub use words::IterMut;
 #[cfg(feature = "std")]

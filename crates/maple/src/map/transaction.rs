@@ -2,9 +2,12 @@
 
 use super::WordMap;
 use crate::OutOfMemory;
+use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
-use crate::tree::{MOST_WORDS, StorePlan};
+use crate::error::StoreError;
+use crate::tree::{MOST_WORDS, StorePlan, Subtrees, Tree, Words};
 use alloc::vec::Vec;
+use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 /// Stores that are committed together, or undone together. For example, an `munmap` in the middle of three regions is
@@ -32,11 +35,70 @@ use freehold_units::{Rejected, Span};
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
     pub(super) map: &'a mut WordMap<E>,
-    /// Words put into the tree since it began.
-    pub(super) inserted: Vec<Word>,
-    /// Words that left the tree.
-    pub(super) removed: Vec<Word>,
+    pub(super) changes: Changes,
     pub(super) committed: bool,
+}
+
+/// The words that a version of a tree gained and lost.
+pub(crate) struct Changes {
+    /// Words put into the tree since it began.
+    inserted: Vec<Word>,
+    /// Words that left the tree.
+    removed: Vec<Word>,
+}
+
+impl Changes {
+    pub(crate) const fn new() -> Self {
+        Self { inserted: Vec::new(), removed: Vec::new() }
+    }
+
+    /// Plans a store, and reserves all memory that it takes.
+    pub(crate) fn plan(
+        &mut self,
+        tree: &mut Tree,
+        plan: &mut StorePlan,
+        entry: bool,
+    ) -> Result<(), OutOfMemory> {
+        // One for the new word, one for the second word of an entry that is cut in two.
+        self.inserted.try_reserve(2)?;
+        self.removed.try_reserve(MOST_WORDS)?;
+        tree.plan_in_version(plan, entry)?;
+        tree.reserve_removed()
+    }
+
+    /// Makes a planned store. `second` makes the second word of an entry that is cut in two, before anything changes.
+    pub(crate) fn apply(
+        &mut self,
+        tree: &mut Tree,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        second: impl FnOnce(Word) -> Word,
+    ) {
+        let (mut words, mut below) = (Words::new(), Subtrees::new());
+        // If `second` panics, the undo drops the value of `entry`.
+        self.inserted.extend(entry);
+        let inserted = &mut self.inserted;
+        let second = |word| {
+            let second = second(word);
+            inserted.push(second);
+            second
+        };
+        tree.store_in_version(plan, entry, second, &mut words, &mut below);
+        self.removed.extend_from_slice(&words);
+        tree.keep_removed(&below);
+    }
+
+    /// Ends the version, by a commit or an undo, and drops the values of the words that have left the tree then.
+    pub(crate) fn end<T>(&mut self, tree: &mut Tree, commit: bool, value_of: impl FnMut(Word) -> T) {
+        if !commit {
+            tree.undo_version();
+            return drop_all(self.inserted.drain(..).map(value_of));
+        }
+        tree.commit_version();
+        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
+        let taken_out = core::iter::from_fn(|| tree.next_kept(&mut words, &mut subtrees));
+        drop_all(self.removed.drain(..).chain(taken_out).map(value_of));
+    }
 }
 
 impl<E: StoredValue> WordMap<E> {
@@ -45,7 +107,7 @@ impl<E: StoredValue> WordMap<E> {
     /// Cost: constant.
     pub fn transaction(&mut self) -> Transaction<'_, E> {
         self.end_forgotten();
-        Transaction { map: self, inserted: Vec::new(), removed: Vec::new(), committed: false }
+        Transaction { map: self, changes: Changes::new(), committed: false }
     }
 
     /// Commits a forgotten transaction. No other can be open, as the caller borrows the map itself.
@@ -70,39 +132,32 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
-    /// There is not enough memory. The stores before stay, and can be committed or dropped.
-    pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
+    /// `EmptyRange`, or `OutOfMemory`. The stores before stay, and can be committed or dropped.
+    pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, StoreError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        };
         let mut plan = StorePlan::new(span);
-        if let Err(cause) = self.plan(&mut plan, true) {
-            return Err(Rejected { value, cause });
+        if let Err(cause) = self.changes.plan(&mut self.map.tree, &mut plan, true) {
+            return Err(Rejected { value, cause: cause.into() });
         }
-        let word = value.into_word();
-        self.inserted.push(word);
-        self.apply(&mut plan, Some(word));
+        self.apply(&mut plan, Some(value));
         Ok(())
     }
 
-    /// Removes everything in a range.
+    /// Removes everything in a range. An empty range removes nothing.
     ///
     /// Cost: O(log n + k) for n entries of which it removes k. The first store of a transaction also clears a bit for
     /// each node if the map has grown since the last one: amortized O(log n).
     ///
     /// # Errors
-    /// As for [`store`](Self::store).
-    pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
+    /// There is not enough memory. The stores before stay, and can be committed or dropped.
+    pub fn remove_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), OutOfMemory> {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
         let mut plan = StorePlan::new(span);
-        self.plan(&mut plan, false)?;
+        self.changes.plan(&mut self.map.tree, &mut plan, false)?;
         self.apply(&mut plan, None);
         Ok(())
-    }
-
-    /// Plans a store, and reserves all memory that it takes.
-    fn plan(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
-        // One for the new word, one for the second word of an entry that is cut in two.
-        self.inserted.try_reserve(2)?;
-        self.removed.try_reserve(MOST_WORDS)?;
-        self.map.tree.plan_in_version(plan, entry)?;
-        self.map.tree.reserve_removed()
     }
 
     /// Commits the stores.

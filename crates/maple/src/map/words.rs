@@ -221,36 +221,20 @@ impl<E: StoredValue> IntoIter<E> {
 }
 
 impl<E: StoredValue> Transaction<'_, E> {
-    /// Makes a planned store; records the word that it makes for an entry that it cuts in two.
-    pub(super) fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
-        let Self { map, inserted, removed, .. } = self;
-        let (mut words, mut below) = (Words::new(), Subtrees::new());
-        let split = |word| {
-            // SAFETY: the word is in the tree (M7).
-            let second = unsafe { E::split(word) };
-            inserted.push(second);
-            second
-        };
-        map.tree.store_in_version(plan, entry, split, &mut words, &mut below);
-        removed.extend_from_slice(&words);
-        map.tree.keep_removed(&below);
+    /// Makes a planned store.
+    pub(super) fn apply(&mut self, plan: &mut StorePlan, value: Option<E>) {
+        // SAFETY: the word is in the tree (M7).
+        let second = |word| unsafe { E::split(word) };
+        self.changes.apply(&mut self.map.tree, plan, value.map(E::into_word), second);
     }
 }
 
 impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
-        let tree = &mut self.map.tree;
-        if !self.committed {
-            tree.undo_version();
-            // SAFETY: these words were stored by the transaction, and the undo removed them (M7).
-            drop_all(self.inserted.drain(..).map(|word| unsafe { E::from_word(word) }));
-            return;
-        }
-        tree.commit_version();
-        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
-        let taken_out = core::iter::from_fn(|| tree.next_kept(&mut words, &mut subtrees));
-        // SAFETY: these words have left the tree (M7).
-        drop_all(self.removed.drain(..).chain(taken_out).map(|word| unsafe { E::from_word(word) }));
+        // SAFETY: these words have left the tree (M7): by a commit those that its stores removed, by an undo those that
+        // they put in.
+        let value_of = |word| unsafe { E::from_word(word) };
+        self.changes.end(&mut self.map.tree, self.committed, value_of);
     }
 }
 
@@ -272,8 +256,13 @@ impl<E: StoredValue> NewWord<E> {
         mem::forget(self);
     }
 
+    /// The value.
+    pub(super) fn borrow(&self) -> E::Ref<'_> {
+        // SAFETY: the word is taken back by `into_value` and by the drop alone, after this borrow.
+        unsafe { E::borrow(self.0) }
+    }
+
     /// Returns the value of a word that was not put into a tree.
-    #[cfg(feature = "std")]
     pub(crate) fn into_value(self) -> E {
         let this = ManuallyDrop::new(self);
         // SAFETY: the word is in no tree, and not used again (M7).

@@ -7,24 +7,29 @@
 //! ```
 //!
 //! # Invariants
-//! Each number in the tree has a value, and each value's number is in the tree once (M8).
+//! Each number in the tree has a value, and each value's number is in the tree once, but for values that an open or
+//! forgotten transaction removed (M8).
 
 mod alloc;
 mod collect;
 mod entry;
 mod iter;
+mod merging;
+mod overlay;
 #[cfg(feature = "serde")]
 mod serde;
 mod store;
 mod taking;
+mod transaction;
 mod update;
 
 pub use crate::map::IterMut;
 pub use collect::IntoIter;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use iter::{Iter, Spans, Values, ValuesMut};
+pub use transaction::Transaction;
 
-use crate::map::{Gaps, WordMap};
+use crate::map::{Gaps, GapsWithin, WordMap};
 use crate::node::Nodes;
 use crate::value_arena::ValueArena;
 use core::ops::RangeBounds;
@@ -66,14 +71,14 @@ use freehold_units::{Broken, Span, check};
 /// | `iter`, `iter_mut`, `into_iter` | [`iter`](Self::iter), [`iter_mut`](Self::iter_mut), `into_iter` |
 /// | `keys`, `values`, `values_mut`, `into_keys`, `into_values` | [`spans`](Self::spans), [`values`](Self::values), [`values_mut`](Self::values_mut); `into_iter` and `map` |
 /// | `range`, `range_mut`, `overlapping`, `overlapping_mut` | [`range`](Self::range) or [`overlapping`](Self::overlapping), [`range_mut`](Self::range_mut) |
-/// | `lower_bound`, `upper_bound` (cursors) | `range(index..).next()`, `range(..=index).next_back()` |
+/// | `lower_bound`, `upper_bound` (cursors) | `range(index..).next()`, [`last_before`](Self::last_before) |
 /// | `overlaps` | [`is_free`](Self::is_free), the opposite |
-/// | `gaps` | [`gaps`](Self::gaps), whole; not clipped to the range |
+/// | `gaps` | [`gaps_within`](Self::gaps_within); not clipped to the range: [`gaps`](Self::gaps) |
 /// | `retain`, `extract_if` | [`retain`](Self::retain); [`take_range`](Self::take_range) |
 /// | `append`, `extend`, `from_iter`, `from([..])` | `extend`, `from_iter`, `from`; [`from_sorted`](Self::from_sorted) |
 /// | `split_off` | [`split_at`](Self::split_at) |
 /// | `clear`, `len`, `is_empty`, `new` | the same |
-/// | equal neighbours coalesce (rangemap) | [`merge_adjacent_in`](Self::merge_adjacent_in) after the store |
+/// | equal neighbours coalesce (rangemap) | [`store_merging`](Self::store_merging) instead of a store |
 ///
 /// # Cost
 /// The cost of [`WordMap`], and one access beside the tree for each value. A value takes its own size plus that of an
@@ -172,6 +177,40 @@ impl<V> RangeMap<V> {
         self.numbers.entry_at(index).map(|(span, number)| (span, self.values.get(number)))
     }
 
+    /// As [`entry_at`](Self::entry_at), with a mutable value.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut sizes = RangeMap::from([(10..30, 0)]);
+    /// if let Some((span, size)) = sizes.entry_at_mut(15) {
+    ///     *size = span.size_bytes();
+    /// }
+    /// assert_eq!(sizes.get(10), Some(&20));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn entry_at_mut(&mut self, index: u64) -> Option<(Span, &mut V)> {
+        self.numbers.entry_at(index).map(|(span, number)| (span, self.values.get_mut(number)))
+    }
+
+    /// The last entry that begins before an index. It may contain the index.
+    ///
+    /// Cost: O(log n) for n entries, worst case and amortized.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let symbols = RangeMap::from([(0x1000..0x1080, "main"), (0x2000..0x2010, "exit")]);
+    /// let name = |index| symbols.last_before(index).map(|(_, &name)| name);
+    /// assert_eq!([name(0x1000), name(0x1040), name(0x1fff), name(u64::MAX)], [None, Some("main"), Some("main"), Some("exit")]);
+    /// ```
+    #[doc(alias = "lower_bound")]
+    #[must_use]
+    pub fn last_before(&self, index: u64) -> Option<(Span, &V)> {
+        self.numbers.last_before(index).map(|(span, number)| (span, self.values.get(number)))
+    }
+
     /// The gaps that overlap the bounds, ascending. Each is returned whole.
     ///
     /// Cost: O(log n) for n entries to begin. The next gap may be behind many leaves without one: O(n) for one gap and
@@ -186,6 +225,20 @@ impl<V> RangeMap<V> {
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
         self.numbers.gaps(bounds)
+    }
+
+    /// As [`gaps`](Self::gaps), each clipped to the bounds.
+    ///
+    /// Cost: as for [`gaps`](Self::gaps).
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let map = RangeMap::from([(0..10, 'a'), (20..30, 'b')]);
+    /// assert_eq!(map.gaps_within(15..50).map(|gap| gap.to_string()).collect::<Vec<_>>(), ["0xf..=0x13", "0x1e..=0x31"]);
+    /// ```
+    #[must_use]
+    pub fn gaps_within(&self, bounds: impl RangeBounds<u64>) -> GapsWithin<'_> {
+        self.numbers.gaps_within(bounds)
     }
 
     /// Whether no entry overlaps the bounds.
@@ -238,7 +291,8 @@ impl<V> RangeMap<V> {
             check(self.values.has(number), "M8", "a number in the tree has a value", span.first())?;
         }
         // There are as many values as entries, and each entry has one, so no two entries share one.
-        check(self.values.len() as u64 == self.len(), "M8", "a value's number is in the tree once", 0)
+        let in_tree = self.values.len() - self.values.forgotten();
+        check(in_tree as u64 == self.len(), "M8", "a value's number is in the tree once", 0)
     }
 }
 

@@ -269,7 +269,14 @@ impl<V> RangeMap<V> {
     /// Plans a store or a removal. Reserves its nodes, and places for a new value and a second one.
     #[inline]
     pub(super) fn prepare(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
-        self.numbers.tree.plan_and_reserve(plan, entry)?;
+        self.numbers.tree.plan(plan, entry);
+        self.reserve(plan)
+    }
+
+    /// Reserves the nodes of a plan, and places for a new value and a second one.
+    #[inline]
+    pub(super) fn reserve(&mut self, plan: &StorePlan) -> Result<(), OutOfMemory> {
+        self.numbers.tree.reserve(plan)?;
         self.values.reserve(2)
     }
 

@@ -1,10 +1,10 @@
-//! Changes values in place, cuts entries and merges them.
+//! Changes values in place, and cuts entries.
 
 use super::RangeMap;
 use super::store::number_of;
 use crate::OutOfMemory;
-use crate::entry::StoredValue;
-use crate::tree::{StorePlan, indexes};
+use crate::map::overlap;
+use crate::tree::{Need, StorePlan, indexes};
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
@@ -40,6 +40,71 @@ impl<V> RangeMap<V> {
         V: Clone,
     {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        self.cut_ends(span)?;
+        for (part, number) in self.numbers.range(span) {
+            change(part, self.values.get_mut(number));
+        }
+        Ok(())
+    }
+
+    /// As [`update_range`](Self::update_range), with the gaps: `change` gets each entry and each gap within the range,
+    /// ascending, a gap without a value. If it returns a value, that is the slot's value from then on: it replaces the
+    /// entry's, or fills the gap, as far as it is within the range.
+    ///
+    /// Cost: O(k log n) for n entries and k slots within the range, and O(n) where the table of values grows.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// // How many hold each page.
+    /// let mut holders = RangeMap::from([(10..20, 1)]);
+    /// holders.update_slots(15..30, |_, count| match count {
+    ///     Some(count) => Some(*count + 1),
+    ///     None => Some(1),
+    /// })?;
+    /// assert_eq!([12, 17, 25, 30].map(|page| holders.get(page).copied()), [Some(1), Some(2), Some(1), None]);
+    /// # Ok::<(), freehold_maple::OutOfMemory>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no memory for a value in each gap, or for the nodes that a change at both ends may take. Nothing has
+    /// changed then. If `change` or a value's drop panics, the slots so far are changed.
+    pub fn update_slots(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        mut change: impl FnMut(Span, Option<&mut V>) -> Option<V>,
+    ) -> Result<(), OutOfMemory>
+    where
+        V: Clone,
+    {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        let gaps = self.numbers.gaps(span).count();
+        // A gap that is filled within the range keeps its slot. At each end, a slot may be cut and its leaf split.
+        let tree = &mut self.numbers.tree;
+        tree.reserve_nodes(Need { leaves: 2, inners: 2 * tree.height() + 1 })?;
+        self.values.reserve(gaps + 2)?;
+        self.cut_ends(span)?;
+        let mut next = Some(span.first());
+        while let Some(index) = next.filter(|&index| index <= span.last()) {
+            let slot = self.numbers.tree.slot_of(index);
+            let part = overlap(slot.span, span);
+            if let Some(word) = slot.entry {
+                let held = self.values.get_mut(number_of(word));
+                if let Some(value) = change(part, Some(held)) {
+                    *held = value;
+                }
+            } else if let Some(value) = change(part, None) {
+                self.store_part(Some((part, value)))?;
+            }
+            next = part.last().checked_add(1);
+        }
+        Ok(())
+    }
+
+    /// Cuts the entries that reach beyond a range at its ends. If memory is refused, nothing has changed.
+    fn cut_ends(&mut self, span: Span) -> Result<(), OutOfMemory>
+    where
+        V: Clone,
+    {
         // Clones may panic, so both are made before anything changes.
         let low = self.cut_part(span.first());
         let high = span.last().checked_add(1).and_then(|behind| self.cut_part(behind));
@@ -47,12 +112,9 @@ impl<V> RangeMap<V> {
         self.store_part(low)?;
         if let Err(cause) = self.store_part(high) {
             if let Some((whole, number)) = whole {
-                self.unite(whole, number);
+                drop(self.unite(whole, number));
             }
             return Err(cause);
-        }
-        for (part, number) in self.numbers.range(span) {
-            change(part, self.values.get_mut(number));
         }
         Ok(())
     }
@@ -101,72 +163,5 @@ impl<V> RangeMap<V> {
             self.commit(&mut plan, Some(value), None);
         }
         Ok(())
-    }
-
-    /// Merges each run of entries that touch and have equal values into one entry, which keeps the first value of the
-    /// run. Returns by how many the number of entries fell. Never takes memory.
-    ///
-    /// Cost: O(n) for n entries, and O(log n) for each run that is merged.
-    #[doc(alias = "coalesce")]
-    pub fn merge_adjacent(&mut self) -> u64
-    where
-        V: PartialEq,
-    {
-        self.merge_adjacent_in(..)
-    }
-
-    /// As [`merge_adjacent`](Self::merge_adjacent), for the entries that overlap or touch the bounds. Called after each
-    /// store over a range, it keeps equal neighbours merged throughout the map.
-    ///
-    /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
-    ///
-    /// ```
-    /// # use freehold_maple::RangeMap;
-    /// let mut map = RangeMap::new();
-    /// for range in [0..10, 20..30, 10..20] {
-    ///     map.store(range.clone(), "a")?;
-    ///     map.merge_adjacent_in(range);
-    /// }
-    /// assert_eq!(map.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<u64>) -> u64
-    where
-        V: PartialEq,
-    {
-        self.merge_adjacent_in_by(bounds, |a, b| a == b)
-    }
-
-    /// As [`merge_adjacent_in`](Self::merge_adjacent_in), with `same` to compare two neighbours. It gets the run's
-    /// first value, and the value that may join it.
-    ///
-    /// If `same` or a value's drop panics, the runs so far are merged and the others are not.
-    ///
-    /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
-    pub fn merge_adjacent_in_by(
-        &mut self,
-        bounds: impl RangeBounds<u64>,
-        mut same: impl FnMut(&V, &V) -> bool,
-    ) -> u64 {
-        let before = self.len();
-        let mut left = Span::from_bounds(&bounds).map(crate::map::with_neighbours);
-        while let Some(span) = left {
-            let same = |a, b| same(self.values.get(a), self.values.get(b));
-            let Some((run, word)) = self.numbers.next_run(span, same) else { break };
-            self.unite(run, number_of(word));
-            left = run.last().checked_add(1).and_then(|behind| Span::new(behind, span.last()));
-        }
-        before - self.len()
-    }
-
-    /// Makes one entry of two or more entries that touch; the value with that number stays. Takes no memory.
-    fn unite(&mut self, run: Span, number: u32) {
-        let mut plan = StorePlan::new(run);
-        self.numbers.tree.plan(&mut plan, true);
-        debug_assert_eq!(plan.need.nodes(), 0, "one entry instead of several takes no node");
-        let Self { numbers, values } = self;
-        let take =
-            |word| Some(number_of(word)).filter(|&other| other != number).map(|other| values.take(other));
-        numbers.commit_words(&mut plan, Some(number.into_word()), |word| word, Some(take));
     }
 }

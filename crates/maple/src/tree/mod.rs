@@ -17,6 +17,7 @@ mod edge;
 mod gaps;
 mod leaves;
 mod memory;
+mod merging;
 #[cfg(all(test, feature = "std"))]
 mod mutant;
 mod path;

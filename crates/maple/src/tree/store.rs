@@ -253,13 +253,23 @@ impl<M: Memory> Tree<M> {
         if entry.is_none() && self.move_edge(&mut plan.path, plan.span, removed) {
             return;
         }
-        if entry.is_none() || !self.grow_into_gap(&mut plan.path, plan.span, removed) {
-            self.clear_behind(&mut plan.path, plan.span, removed, subtrees);
+        let StorePlan { path, span, .. } = &mut *plan;
+        let next = entry.and_then(|_| {
+            self.grow_into_gap(path, *span, removed).or_else(|| self.stretch_over_edge(path, *span, removed))
+        });
+        if next.is_none() {
+            self.clear_behind(path, *span, removed, subtrees);
         }
         // The rest of the first slot is on one side only: no entry is needed twice.
         let StorePlan { path, span, .. } = &*plan;
         let edit = replace_edit(self.leaf_of(path), path, *span, entry.is_some());
+        // If the next leaf only gave way, no inner node has lost a child.
+        let is_refilled = next
+            .is_some_and(|next| edit.slots_after() >= self.limits.leaf_min && !self.is_underfull(next, 1));
         self.replace(path, &edit, entry, |word| word, removed);
+        if is_refilled {
+            return;
+        }
         self.fix_underfull_path(span.first());
         if let Some(behind) = path.whole.last().checked_add(1) {
             self.fix_underfull_path(behind);

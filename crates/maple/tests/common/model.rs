@@ -26,6 +26,16 @@ impl Model {
         self.0.insert(place, (over, value));
     }
 
+    /// Stores, and makes one entry of the new one and of equal ones that touch it; returns its range.
+    pub(crate) fn store_merging(&mut self, over: Span, value: u32) -> Span {
+        self.store(over, value);
+        let equal = |at: Span, held: u32| held == value && (at.touches(over) || over.touches(at));
+        let beside = self.0.iter().filter(|&&(at, held)| equal(at, held)).map(|&(at, _)| at);
+        let all = beside.fold(over, Span::hull);
+        self.store(all, value);
+        all
+    }
+
     pub(crate) fn at(&self, index: u64) -> Option<(Span, u32)> {
         self.0.iter().copied().find(|(at, _)| at.contains(index))
     }

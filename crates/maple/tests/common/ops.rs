@@ -12,6 +12,8 @@ pub(crate) const VALUES: u32 = 5;
 pub(crate) enum Op {
     Store(Span, u32),
     Insert(Span, u32),
+    /// Makes one entry of the new one and of equal neighbours.
+    StoreMerging(Span, u32),
     RemoveRange(Span),
     /// Removes, or stores over, a range and looks at what comes back.
     Take(Span, Option<u32>),
@@ -100,7 +102,8 @@ fn op_from_bytes(
     let span = range(a, b, width)?;
     let value = u32::from(c) % VALUES;
     Some(match kind % 64 {
-        0..10 => Op::Store(span, value),
+        0..7 => Op::Store(span, value),
+        7..10 => Op::StoreMerging(span, value),
         10..12 => Op::Take(span, Some(value)),
         12..14 => Op::StoreWith(span, value),
         14..23 => Op::Insert(span, value),

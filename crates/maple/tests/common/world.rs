@@ -65,6 +65,11 @@ impl World {
                     None => self.model.remove_range(over),
                 }
             }
+            Op::StoreMerging(over, value) => {
+                let new = self.value(value);
+                let stored = self.map.store_merging(over, new).map_err(|rejected| rejected.cause);
+                assert_eq!(stored, Ok(self.model.store_merging(over, value)));
+            }
             Op::StoreWith(over, value) => {
                 let place = |whole: Span, kept: Span, old: u32| {
                     (((kept.first() - whole.first()) % 100 + u64::from(old)) % u64::from(VALUES)) as u32
@@ -283,6 +288,11 @@ impl World {
             map.range(window.first()..=window.last()).map(|(at, value)| (at, *value)).collect();
         let expected: Vec<_> = model.0.iter().copied().filter(|(at, _)| at.overlaps(window)).collect();
         assert_eq!(part, expected);
+        let clipped: Vec<_> = model.gaps().into_iter().filter_map(|gap| gap.intersection(window)).collect();
+        assert!(map.gaps_within(window).eq(clipped.iter().copied()));
+        assert!(map.gaps_within(window).rev().eq(clipped.iter().rev().copied()));
+        let below = model.0.iter().rfind(|(at, _)| at.first() < index);
+        assert_eq!(map.last_before(index).map(|(at, value)| (at, *value)), below.copied());
         assert_eq!(map.get(index).copied(), model.at(index).map(|(_, value)| value));
         let (span, value) = map.slot_at(index);
         assert_eq!((span, value.copied()), model.slot(index));

@@ -170,3 +170,42 @@ fn what_else_is_forgotten_leaves_the_map_as_it_was() {
     map.store(5..1900, "c".to_string()).unwrap();
     map.validate().unwrap();
 }
+
+/// Each change of a map of any value comes first after a forgotten transaction: no value lives twice, and what the
+/// transaction took out lives until the map is cleared.
+#[test]
+#[cfg_attr(miri, ignore = "it leaks, as it is meant to")]
+fn a_forgotten_transaction_of_any_value_is_final() {
+    type Change<'a> = &'a dyn Fn(&mut RangeMap<Arc<u64>>);
+    let value = Arc::new(7);
+    let new = || Arc::clone(&value);
+    let changes: [Change<'_>; 8] = [
+        &|map| map.store(5..500, new()).unwrap(),
+        &|map| _ = map.store_merging(5..500, new()).unwrap(),
+        &|map| drop(map.take_range(5..1500).unwrap()),
+        &|map| map.update_range(5..500, |_, _| ()).unwrap(),
+        &|map| assert!(map.merge_adjacent_in_by(.., |_, _| true) > 0),
+        &|map| map.split_at(900).unwrap().validate().unwrap(),
+        &|map| map.transaction().store(5..500, new()).unwrap(),
+        &|map| mem::forget(map.transaction()),
+    ];
+    for change in changes {
+        let mut map = RangeMap::with_nodes(Nodes::Small);
+        for at in 0..200 {
+            map.store(10 * at..10 * at + 10, new()).unwrap();
+        }
+        let mut forgotten = map.transaction();
+        forgotten.store(3..400, new()).unwrap();
+        forgotten.remove_range(822..1333).unwrap();
+        forgotten.store(825..830, new()).unwrap();
+        mem::forget(forgotten);
+        map.validate().unwrap();
+        map.try_clone().unwrap().validate().unwrap();
+        change(&mut map);
+        map.validate().unwrap();
+        assert!(Arc::strong_count(&value) > map.len() as usize);
+        map.clear();
+        map.validate().unwrap();
+        assert_eq!((Arc::strong_count(&value), map.nodes()), (1, 0));
+    }
+}

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod closures;
 #[path = "../common/mod.rs"]
 mod common;
 mod edges;
@@ -18,6 +19,7 @@ mod layouts;
 mod model;
 mod panics;
 mod range_map;
+mod range_set;
 #[cfg(feature = "serde")]
 mod serde;
 mod versions;

@@ -149,8 +149,14 @@ fn check(map: &RangeMap<Value>, model: &Model) {
         assert_eq!(map.get(index).map(|value| &value.0), cell.as_ref().map(|(_, value)| value));
         assert_eq!(map.contains(index), cell.is_some());
         assert_eq!(map.is_free(index..=index), cell.is_none());
+        let before = wanted.iter().rfind(|entry| entry.0 < at);
+        let found = map.last_before(index).map(|(span, value)| (offsets(span), value.0.clone()));
+        assert_eq!(found, before.map(|(first, last, value)| ((*first, *last), value.clone())));
     }
 }
+
+/// Kinds of operations.
+const KINDS: u8 = 26;
 
 /// One operation, from four bytes.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +172,7 @@ impl Op {
         let [kind, first, len, value] = bytes;
         let first = first as usize % WIDTH as usize;
         let last = (first + len as usize % 12).min(WIDTH as usize - 1);
-        Self { kind: kind % 20, first, last, value: value % 4 }
+        Self { kind: kind % KINDS, first, last, value: value % 4 }
     }
 }
 
@@ -232,6 +238,41 @@ fn act(map: &mut RangeMap<Value>, op: Op) -> String {
         18 => {
             let removed = map.replace_range_with(range, Value::new(text), offset_of).unwrap();
             format!("{:?}", removed.map(plain).collect::<Vec<_>>())
+        }
+        20 | 21 => format!("{:?}", map.store_merging(range, Value::new(text)).map(offsets).ok()),
+        22 => {
+            let mut seen = Vec::new();
+            let same = |(low, a): (Span, &Value), (high, b): (Span, &Value)| {
+                low.last() + 1 == high.first() && a.0[..2] == b.0[..2]
+            };
+            let merged = map.merge_adjacent_in_with(range, same, |span, kept, gone| {
+                seen.push((offsets(span), gone.0.clone()));
+                kept.0.push('m');
+            });
+            format!("{merged} {seen:?}")
+        }
+        23 => {
+            let mut together = map.transaction();
+            together.store(range, Value::new(text.clone())).unwrap();
+            together.remove_range(range.first()..=range.first()).unwrap();
+            together.store(span(last / 2, last), Value::new(text)).unwrap();
+            together.map().validate().unwrap();
+            let seen = format!("{:?}", entries(together.map()));
+            if value % 2 == 0 {
+                together.commit();
+            }
+            seen
+        }
+        24 => {
+            let mut seen = Vec::new();
+            let change = |part, held: Option<&mut Value>| {
+                seen.push((offsets(part), held.is_some()));
+                let is_new = if held.is_some() { value == 0 } else { value % 2 == 0 };
+                held.into_iter().for_each(|held| held.0.push('!'));
+                is_new.then(|| Value::new(text.clone()))
+            };
+            map.update_slots(range, change).unwrap();
+            format!("{seen:?}")
         }
         _ => {
             let first = map.pop_first().map(plain);
@@ -379,6 +420,65 @@ fn model_act(model: &mut Model, op: Op) -> String {
                 None => "Err(NoSpace)".into(),
             }
         }
+        20 | 21 => {
+            model.set(first, last, Some(&text));
+            format!("{:?}", Some(model_absorb(model, first, last)))
+        }
+        22 => {
+            let mut seen = Vec::new();
+            for at in first.max(1)..=(last + 1).min(WIDTH as usize - 1) {
+                let (Some((low, a)), Some((high, b))) =
+                    (model.cells[at - 1].clone(), model.cells[at].clone())
+                else {
+                    continue;
+                };
+                if low != high && a[..2] == b[..2] {
+                    for cell in model.cells.iter_mut().flatten().filter(|(of, _)| [low, high].contains(of)) {
+                        *cell = (low, format!("{a}m"));
+                    }
+                    let (from, to, _) =
+                        model.entries().into_iter().find(|entry| entry.0 <= at && at <= entry.1).unwrap();
+                    seen.push(((from, to), b));
+                }
+            }
+            format!("{} {seen:?}", seen.len())
+        }
+        23 => {
+            let mut together = model.clone();
+            together.set(first, last, Some(&text));
+            together.set(first, first, None);
+            together.set(last / 2, last, Some(&text));
+            let seen = format!("{:?}", together.entries());
+            if value % 2 == 0 {
+                *model = together;
+            }
+            seen
+        }
+        24 => {
+            model_cut(model, first);
+            model_cut(model, last + 1);
+            let mut seen: Vec<((usize, usize), bool)> = Vec::new();
+            for at in first..=last {
+                let before = if at == first { None } else { model.cells[at - 1].clone().map(|cell| cell.0) };
+                let here = model.cells[at].clone().map(|cell| cell.0);
+                match seen.last_mut() {
+                    Some(((_, end), _)) if before == here => *end = at,
+                    _ => seen.push(((at, at), here.is_some())),
+                }
+            }
+            for &((low, high), is_held) in &seen {
+                let number = model.number();
+                for cell in &mut model.cells[low..=high] {
+                    match cell {
+                        Some((_, held)) if value == 0 => held.clone_from(&text),
+                        Some((_, held)) => held.push('!'),
+                        None if value % 2 == 0 && !is_held => *cell = Some((number, text.clone())),
+                        None => (),
+                    }
+                }
+            }
+            format!("{seen:?}")
+        }
         _ => {
             let lowest = model.entries().first().cloned();
             let first = lowest.and_then(|entry| model.erase(entry.0));
@@ -386,6 +486,20 @@ fn model_act(model: &mut Model, op: Op) -> String {
             format!("{first:?} {:?}", highest.and_then(|entry| model.erase(entry.0)))
         }
     }
+}
+
+/// Makes one entry of the one over a range and of its equal neighbours; returns its ends.
+fn model_absorb(model: &mut Model, first: usize, last: usize) -> (usize, usize) {
+    let (number, value) = model.cells[first].clone().unwrap();
+    for beside in [first.wrapping_sub(1), last + 1] {
+        let Some(Some((other, equal))) = model.cells.get(beside).cloned() else { continue };
+        for cell in model.cells.iter_mut().flatten().filter(|(of, _)| *of == other && equal == value) {
+            cell.0 = number;
+        }
+    }
+    let (first, last, _) =
+        model.entries().into_iter().find(|entry| entry.0 <= first && first <= entry.1).unwrap();
+    (first, last)
 }
 
 /// Cuts the entry at an index; false if there is nothing to cut.
@@ -412,7 +526,7 @@ fn run(nodes: Nodes, ops: &[Op]) {
     for &op in ops {
         // The first, the second and the third clone panics, if there is one; then none does.
         for clones in 0..3 {
-            if !matches!(op.kind, 0..=10 | 13 | 17 | 18) {
+            if !matches!(op.kind, 0..=10 | 13 | 17 | 18 | 20..=21 | 23..=24) {
                 break;
             }
             CLONES_LEFT.set(clones);
