@@ -455,7 +455,8 @@ fn sets_and_overlays_survive_every_refusal() {
         let wanted = make().unwrap();
         refusals += (0..).find(|&refused| watched(refused, make).0.is_ok_and(|len| len == wanted)).unwrap();
     }
-    let change: [&dyn Fn(&mut RangeSet) -> Result<(), OutOfMemory>; 3] =
+    type Change<'a> = &'a dyn Fn(&mut RangeSet) -> Result<(), OutOfMemory>;
+    let change: [Change<'_>; 3] =
         [&|set| set.insert(5..7).map(drop).map_err(no_memory), &|set| set.remove(1..3), &|set| {
             set.remove(12..500)
         }];
