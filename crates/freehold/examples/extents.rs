@@ -47,8 +47,6 @@ impl Disk {
 #[derive(Default)]
 struct File {
     extents: RangeMap<Extent>,
-    /// What the file no longer needs of the disk.
-    freed: RangeMap<()>,
 }
 
 impl File {
@@ -56,19 +54,20 @@ impl File {
     fn write(&mut self, disk: &mut Disk, bytes: Span) -> Result<(), Box<dyn Error>> {
         let extent = disk.alloc(bytes.size_saturating())?;
         // What is removed comes back whole; what stays of a cut extent is the part of it that it is.
-        self.free(bytes)?;
+        self.free(disk, bytes)?;
         self.extents.insert(bytes, extent)?;
         Ok(())
     }
 
-    /// Punches a hole. The extents at its ends are cut; the disk space of the rest is free.
-    fn free(&mut self, bytes: Span) -> Result<(), Box<dyn Error>> {
+    /// Punches a hole. The extents at its ends are cut, and the disk has the space of the rest again, whatever parts of
+    /// its regions that is.
+    fn free(&mut self, disk: &mut Disk, bytes: Span) -> Result<(), Box<dyn Error>> {
         for (gone, extent) in
             self.extents.take_range_with(bytes, |whole, part, extent| extent.part(whole, part))?
         {
             let place = Span::from_size(extent.disk, gone.size_saturating()).ok_or("no such place")?;
-            self.freed.store(place, ())?;
-            self.freed.merge_adjacent_in(place);
+            let freed: u128 = disk.space.free_range(place)?.map(|(part, _)| part.size_bytes()).sum();
+            assert_eq!(freed, place.size_bytes(), "the disk had all of it for this file");
         }
         Ok(())
     }
@@ -105,28 +104,30 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(sum, checksum(place), "each block has its own checksum, wherever its extent was cut");
     }
     assert_eq!(file.find(20 * BLOCK).map(|(place, _)| place), Some(0x10_0000 + 20 * BLOCK));
-    // What was overwritten were two extents that touch on the disk: one place is free.
-    assert_eq!(file.freed.spans().collect::<Vec<_>>(), [Span::try_from(0x10_c000..0x11_4000)?]);
+    // What was overwritten were two extents that touch on the disk: one place is free, between two regions.
+    let hole = Span::try_from(0x10_c000..0x11_4000)?;
+    assert_eq!(disk.space.free_blocks().next(), Some(hole));
 
-    file.free((2 * BLOCK..4 * BLOCK).try_into()?)?;
+    file.free(&mut disk, (2 * BLOCK..4 * BLOCK).try_into()?)?;
     let holes: Vec<Span> = file.extents.gaps(..32 * BLOCK).collect();
     assert_eq!(holes, [Span::try_from(2 * BLOCK..4 * BLOCK)?]);
-    assert_eq!(file.freed.len(), 2);
+    // The next write takes the lowest hole that is large enough.
+    file.write(&mut disk, (2 * BLOCK..4 * BLOCK).try_into()?)?;
+    assert_eq!(file.find(2 * BLOCK).map(|(place, _)| place), Some(0x10_2000));
 
-    file.free((12 * BLOCK..20 * BLOCK).try_into()?)?;
-    file.free((30 * BLOCK..u64::MAX).try_into()?)?;
+    file.free(&mut disk, (12 * BLOCK..20 * BLOCK).try_into()?)?;
+    file.free(&mut disk, (30 * BLOCK..u64::MAX).try_into()?)?;
     file.print("a hole, and truncated");
-    // The disk takes back what no file needs: a region is freed whole, so only those of which nothing is left.
-    let mut freed = 0;
-    for region in disk.space.regions().map(|region| region.span()).collect::<Vec<_>>() {
-        if file.freed.range(region).any(|(place, ())| place.covers(region)) {
-            disk.space.free(region.first())?;
-            file.freed.remove_range(region)?;
-            freed += 1;
-        }
-    }
-    assert_eq!(freed, 1, "what was written last is free as a whole");
-    println!("regions given back: {freed}; free parts of the others: {:?}", file.freed.spans());
+    let used: u128 = disk.space.allocated_ranges().map(Span::size_bytes).sum();
+    assert_eq!(used, u128::from(22 * BLOCK), "the disk has what the file does not need");
+    let (stats, sizes) = (disk.space.stats(), disk.space.free_sizes());
+    println!(
+        "on the disk: {} regions, {} free blocks, {} of at least 8 blocks; fragmentation {:.2}",
+        stats.regions,
+        stats.free_blocks,
+        sizes.blocks_from((8 * BLOCK).ilog2() as usize),
+        stats.fragmentation()
+    );
 
     #[cfg(feature = "serde")]
     {

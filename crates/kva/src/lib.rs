@@ -81,3 +81,6 @@ pub use space::{
     AddressSpace, FreeSizes, FreedRegions, IntoRegions, Pending, PendingMove, Region, Regions, Stats,
     snapshot,
 };
+
+#[doc = include_str!("../docs/from_vm_allocator.md")]
+pub mod from_vm_allocator {}

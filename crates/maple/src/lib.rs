@@ -108,6 +108,10 @@ pub use shared::MapleTree;
 #[doc = include_str!("../docs/from_rangemap.md")]
 pub mod from_rangemap {}
 
+#[cfg(feature = "std")]
+#[doc = include_str!("../docs/from_rwlock_btreemap.md")]
+pub mod from_rwlock_btreemap {}
+
 /// The shared map, with its readers and iterators.
 #[cfg(feature = "std")]
 pub mod maple_tree {

@@ -93,6 +93,9 @@ pub use stack::{Stack, StackLayout, StackPool};
 pub use stats::{LendingStats, MappingStats, ResidencyStats, ScrubStats, Stats, ZoneStats};
 pub use vec::{IntoIter, VmVec};
 
+#[doc = include_str!("../docs/from_wasmtime_pool.md")]
+pub mod from_wasmtime_pool {}
+
 /// The README's example must compile and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
