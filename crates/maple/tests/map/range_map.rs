@@ -2,6 +2,9 @@
 //! values live, after each operation. Before each operation the same one is tried with a `clone` that panics: nothing may
 //! have changed then.
 
+mod cells;
+
+use cells::{BASE, Model, WIDTH, model_absorb, model_cut};
 use freehold_maple::range_map::Entry;
 use freehold_maple::{InsertError, Nodes, RangeMap, Request, StoreError};
 use freehold_units::Span;
@@ -45,71 +48,6 @@ impl Drop for Value {
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-/// Indexes of the tests: the highest ones of the space, so that its end is met.
-const BASE: u64 = u64::MAX - WIDTH + 1;
-const WIDTH: u64 = 48;
-
-/// What one index holds: which entry, and its value.
-type CellOf = Option<(u32, String)>;
-
-/// One cell for each index from `BASE` on. Cells that follow each other and have the same number are one entry.
-#[derive(Clone, Debug, PartialEq, Default)]
-struct Model {
-    cells: Vec<CellOf>,
-    next: u32,
-}
-
-impl Model {
-    fn new() -> Self {
-        Self { cells: vec![None; WIDTH as usize], next: 0 }
-    }
-
-    fn number(&mut self) -> u32 {
-        self.next += 1;
-        self.next
-    }
-
-    /// Entries as (first, last, value), offsets from `BASE`.
-    fn entries(&self) -> Vec<(usize, usize, String)> {
-        let mut entries: Vec<(usize, usize, String)> = Vec::new();
-        for (at, cell) in self.cells.iter().enumerate() {
-            let Some((number, value)) = cell else { continue };
-            let goes_on = at > 0 && self.cells[at - 1].as_ref().is_some_and(|(before, _)| before == number);
-            match entries.last_mut() {
-                Some(entry) if goes_on => entry.1 = at,
-                _ => entries.push((at, at, value.clone())),
-            }
-        }
-        entries
-    }
-
-    fn set(&mut self, first: usize, last: usize, value: Option<&str>) {
-        let number = self.number();
-        // What is left above the range is an entry of its own.
-        let above = self.number();
-        if let Some((cut, _)) = self.cells[first].clone() {
-            for cell in self.cells[last + 1..].iter_mut().flatten().filter(|cell| cell.0 == cut) {
-                cell.0 = above;
-            }
-        }
-        for cell in &mut self.cells[first..=last] {
-            *cell = value.map(|value| (number, value.to_owned()));
-        }
-    }
-
-    /// The parts of entries within a range.
-    fn clipped(&self, first: usize, last: usize) -> Vec<(usize, usize, String)> {
-        let met = self.entries().into_iter().filter(|entry| entry.0 <= last && first <= entry.1);
-        met.map(|(low, high, value)| (low.max(first), high.min(last), value)).collect()
-    }
-
-    fn erase(&mut self, at: usize) -> Option<(usize, usize, String)> {
-        let entry = self.entries().into_iter().find(|entry| entry.0 <= at && at <= entry.1)?;
-        self.cells[entry.0..=entry.1].fill(None);
-        Some(entry)
     }
 }
 
@@ -486,36 +424,6 @@ fn model_act(model: &mut Model, op: Op) -> String {
             format!("{first:?} {:?}", highest.and_then(|entry| model.erase(entry.0)))
         }
     }
-}
-
-/// Makes one entry of the one over a range and of its equal neighbours; returns its ends.
-fn model_absorb(model: &mut Model, first: usize, last: usize) -> (usize, usize) {
-    let (number, value) = model.cells[first].clone().unwrap();
-    for beside in [first.wrapping_sub(1), last + 1] {
-        let Some(Some((other, equal))) = model.cells.get(beside).cloned() else { continue };
-        for cell in model.cells.iter_mut().flatten().filter(|(of, _)| *of == other && equal == value) {
-            cell.0 = number;
-        }
-    }
-    let (first, last, _) =
-        model.entries().into_iter().find(|entry| entry.0 <= first && first <= entry.1).unwrap();
-    (first, last)
-}
-
-/// Cuts the entry at an index; false if there is nothing to cut.
-fn model_cut(model: &mut Model, at: usize) -> bool {
-    let number = model.number();
-    let cut = at > 0 && at < WIDTH as usize && {
-        let [below, here] = [at - 1, at].map(|at| model.cells[at].as_ref().map(|cell| cell.0));
-        here.is_some() && below == here
-    };
-    if cut {
-        let old = model.cells[at].as_ref().unwrap().0;
-        for cell in model.cells[at..].iter_mut().flatten().filter(|cell| cell.0 == old) {
-            cell.0 = number;
-        }
-    }
-    cut
 }
 
 fn run(nodes: Nodes, ops: &[Op]) {
