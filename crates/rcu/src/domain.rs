@@ -154,12 +154,6 @@ impl From<Arc<Domain>> for DomainRef<'_> {
     }
 }
 
-impl From<Domain> for DomainRef<'_> {
-    fn from(domain: Domain) -> Self {
-        Self::Shared(Arc::new(domain))
-    }
-}
-
 impl fmt::Debug for DomainRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)

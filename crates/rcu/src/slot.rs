@@ -276,10 +276,10 @@ impl Slots {
     /// The slot at `index`, in a chunk that is made if it does not exist.
     pub(crate) fn get_or_grow(&self, index: usize) -> Result<&Slot, OutOfMemory> {
         if index >= INLINE {
-            let (chunk, _) = place(index);
-            let chunk = self.more.get(chunk).ok_or(OutOfMemory)?;
+            let (number, _) = place(index);
+            let chunk = self.more.get(number).ok_or(OutOfMemory)?;
             if chunk.get().is_none() {
-                let len = INLINE << place(index).0;
+                let len = INLINE << number;
                 let mut slots = Vec::new();
                 slots.try_reserve_exact(len).map_err(|_| OutOfMemory)?;
                 slots.resize_with(len, Slot::new);

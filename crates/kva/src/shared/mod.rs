@@ -383,6 +383,15 @@ impl<V: ?Sized> SharedSpace<V> {
 /// A value that was not stored, and the reason.
 pub type RejectedValue<V> = Rejected<Arc<V>, SharedError<AllocError>>;
 
+/// Puts a value into the tree of readers, over whatever is there.
+fn show<V: ?Sized>(
+    tree: &mut Transaction<'_, Arc<V>>,
+    place: Span,
+    value: &Arc<V>,
+) -> Result<(), WriteError> {
+    tree.store(place, Arc::clone(value)).map_err(|rejected| rejected.cause)
+}
+
 /// The usable addresses of a region, and those of its new place that are not among them.
 fn places_of<V>(region: &Region<'_, V>) -> impl Iterator<Item = Span> {
     let added = region.moving_to().and_then(|new| beyond(new, region.span()));

@@ -1,6 +1,6 @@
 //! Moves in a shared space: readers find a region at both places while it moves, then at the new one only.
 
-use super::SharedSpace;
+use super::{SharedSpace, show};
 use crate::error::SharedError;
 use crate::space::beyond;
 use crate::{AddressSpace, MoveError, PendingMove};
@@ -23,7 +23,7 @@ impl<V: ?Sized> SharedSpace<V> {
                 let Some(region) = core.region_at(first) else { return Ok(()) };
                 let old = region.span();
                 let Some(added) = at_size_of(old, to).and_then(|new| beyond(new, old)) else { return Ok(()) };
-                tree.store(added, Arc::clone(region.value())).map_err(|rejected| rejected.cause)
+                show(tree, added, region.value())
             },
             |core| core.begin_move(first, to),
         )
@@ -43,7 +43,7 @@ impl<V: ?Sized> SharedSpace<V> {
             |core, tree| {
                 let Some(Places { old, new, value }) = places(core, pending) else { return Ok(()) };
                 tree.remove_range(old)?;
-                tree.store(new, value).map_err(|rejected| rejected.cause)
+                show(tree, new, &value)
             },
             |core| core.commit_move(pending),
         )
@@ -95,9 +95,7 @@ impl<V: ?Sized> SharedSpace<V> {
                 let regions =
                     || moves.iter().filter_map(|&(first, place)| Some((core.region_at(first)?, place)));
                 regions().try_for_each(|(region, _)| tree.remove_range(region.span()))?;
-                regions().try_for_each(|(region, place)| {
-                    tree.store(place, Arc::clone(region.value())).map_err(|rejected| rejected.cause)
-                })
+                regions().try_for_each(|(region, place)| show(tree, place, region.value()))
             },
             |core| core.rearrange(moves),
         )

@@ -1,6 +1,6 @@
 //! Parts of regions in a shared space: resizing, cutting, merging, freeing.
 
-use super::SharedSpace;
+use super::{SharedSpace, show};
 use crate::error::SharedError;
 use crate::{FreeRangeError, FreedRegions, MergeError, ResizeError, SplitError};
 use core::ops::RangeBounds;
@@ -26,7 +26,7 @@ impl<V: ?Sized> SharedSpace<V> {
                 };
                 match region.span().above(new) {
                     Some(less) => tree.remove_range(less),
-                    None => tree.store(new, Arc::clone(region.value())).map_err(|rejected| rejected.cause),
+                    None => show(tree, new, region.value()),
                 }
             },
             |core| core.resize(first, size_bytes),
@@ -48,7 +48,7 @@ impl<V: ?Sized> SharedSpace<V> {
                 let Some(region) = core.region_at(address) else { return Ok(()) };
                 // None if the address is at the new place of a region that moves.
                 let Some(second) = Span::new(address, region.span().last()) else { return Ok(()) };
-                tree.store(second, Arc::clone(region.value())).map_err(|rejected| rejected.cause)
+                show(tree, second, region.value())
             },
             |core| core.split_at(address),
         )
@@ -71,7 +71,7 @@ impl<V: ?Sized> SharedSpace<V> {
                 let behind = region.span().last().checked_add(1).and_then(|next| core.region_at(next));
                 let Some(next) = behind else { return Ok(()) };
                 let both = region.span().hull(next.span());
-                tree.store(both, Arc::clone(region.value())).map_err(|rejected| rejected.cause)
+                show(tree, both, region.value())
             },
             |core| core.merge_with(first, |one, other| Arc::ptr_eq(one.value(), other.value())),
         )

@@ -1,6 +1,6 @@
 //! Sub-spaces of a shared space. Each has one owner; it can be shared in turn.
 
-use super::{RejectedValue, SharedSpace};
+use super::{RejectedValue, SharedSpace, show};
 use crate::error::SharedError;
 use crate::{AddressSpace, AdoptError, AllocError, Placement, Request, ReturnError};
 use freehold_units::{Rejected, Span};
@@ -24,7 +24,7 @@ impl<V: ?Sized> SharedSpace<V> {
         let carved = self.change::<_, AllocError>(
             |core, tree| {
                 let Ok(span) = core.find(request, core.placement()) else { return Ok(()) };
-                tree.store(span, Arc::clone(&value)).map_err(|rejected| rejected.cause)
+                show(tree, span, &value)
             },
             |core| core.carve(request, Arc::clone(&value), placement).map_err(|rejected| rejected.cause),
         );

@@ -58,11 +58,8 @@ impl<V> AddressSpace<V> {
     /// # Cost
     /// O(log n).
     pub fn alloc_at_guarded(&mut self, span: Span, guard_bytes: u64, value: V) -> Result<Span, Rejected<V>> {
-        match self.prepare_at_guarded(span, guard_bytes) {
-            Ok((block, taken, terms)) => {
-                self.occupy(block, taken, terms, Some(value), &mut ());
-                Ok(span)
-            }
+        match self.reserve_at(span, guard_bytes) {
+            Ok(pending) => Ok(pending.commit(value)),
             Err(cause) => Err(Rejected { value, cause }),
         }
     }

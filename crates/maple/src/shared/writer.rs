@@ -118,9 +118,8 @@ impl Writer {
 
     /// Reserves room for the words that a change returns, and those that return with them.
     fn reserve_own(&mut self, records: usize) -> Result<(), WriteError> {
-        let Self { dead, own, backlog, .. } = self;
-        let room = dead.try_reserve(backlog.held()).and_then(|()| own.try_reserve(records));
-        room.map_err(|_| WriteError::OutOfMemory)
+        self.reserve_dead()?;
+        self.own.try_reserve(records).map_err(|_| WriteError::OutOfMemory)
     }
 
     /// Values that wait for readers.

@@ -86,7 +86,7 @@ impl Counter {
     }
 
     /// Adds 1. Cost: as [`Counter::add`].
-    #[inline(always)]
+    #[inline]
     pub fn inc(&self) {
         self.add(1);
     }
