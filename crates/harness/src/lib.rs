@@ -9,6 +9,7 @@
 //! | what these answers are: older kernels, gVisor, emulators, filters | [`systems`] |
 //! | a child that waits before it executes its program | [`child`] |
 //! | stops of a child and of what it makes, at some system calls | [`ptrace`] |
+//! | memory of the kernel that a program asks for | [`bpf`] |
 //! | signals that a program waits for rather than dies of | [`signals`] |
 //! | file systems of the kernel that are mounted nowhere | [`mounts`] |
 
@@ -16,6 +17,7 @@
 // The crate exists to hold what cannot be written otherwise; each block says why it is sound.
 #![allow(unsafe_code)]
 
+pub mod bpf;
 pub mod child;
 pub mod filter;
 pub mod memory;

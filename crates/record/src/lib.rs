@@ -11,11 +11,13 @@
 #![forbid(unsafe_code)]
 
 pub mod convert;
+pub mod driver;
 mod error;
 pub mod event;
 pub mod folder;
 pub mod import;
 pub mod log;
+pub mod maps;
 pub mod snapshot;
 
 pub use error::Error;

@@ -1,0 +1,103 @@
+//! This machine, as root: storms are recorded, and nothing is left of it.
+
+use crate::{alone, storms};
+use freehold_record::driver::tracefs::{Request, record};
+use freehold_record::driver::{Ended, Failure, Machine, Workload};
+use freehold_trace::Kind;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Records a load; `None` where the machine or this user lacks something.
+fn recorded(request: &Request, folder: &Path) -> Option<freehold_record::driver::Recorded> {
+    let kptr = || fs::read_to_string("/proc/sys/kernel/kptr_restrict").ok();
+    let before = (kptr(), fs::read_to_string("/proc/self/mounts").unwrap());
+    let machine = match Machine::with_tracefs() {
+        Ok(machine) => machine,
+        Err(lacking) => {
+            eprintln!("not run: {lacking}");
+            return None;
+        }
+    };
+    let recorded = match record(request, &machine, folder) {
+        Err(Failure::Lacking(what)) => {
+            eprintln!("not run: {what}");
+            return None;
+        }
+        recorded => recorded.unwrap(),
+    };
+    assert_eq!((kptr(), fs::read_to_string("/proc/self/mounts").unwrap()), before);
+    Some(recorded)
+}
+
+fn request(kind: Kind, storm: &str) -> Request {
+    let workload = Workload::Command(storms::command(storm).map(Into::into).into());
+    Request { kind, workload, pid: None, keep_pools: false, purge_times: false }
+}
+
+/// Events that were read, by the kernel's own count.
+fn read_events(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let stats = files.filter(|file| file.extension().is_some_and(|it| it == "stats"));
+    let read = |text: String| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix("read events: ")?.parse().ok())
+    };
+    stats.map(|file| read(fs::read_to_string(file).unwrap()).unwrap()).sum()
+}
+
+#[test]
+fn a_storm_of_areas_is_recorded() {
+    let _alone = alone();
+    if let Err(error) = storms::areas(1) {
+        return eprintln!("not run: {error}");
+    }
+    let to = TempDir::new().unwrap();
+    let Some(recorded) = recorded(&request(Kind::Kva, "areas:3000"), to.path()) else { return };
+    assert_eq!(recorded.ended, Some(Ended::Code(0)));
+    assert_eq!(recorded.meta.lost(), 0);
+    assert!(read_events(to.path()) > 6000);
+    for name in ["vmallocinfo.start", "vmallocinfo.end"] {
+        let areas = fs::read_to_string(to.path().join(name)).unwrap();
+        let address = areas.split('-').next().unwrap();
+        // Neither 0 nor a hash.
+        assert!(address.starts_with("0xffff"), "{address}");
+    }
+}
+
+#[test]
+fn a_storm_of_objects_is_recorded() {
+    let _alone = alone();
+    if let Err(error) = storms::objects(1) {
+        return eprintln!("not run: {error}");
+    }
+    let to = TempDir::new().unwrap();
+    let Some(recorded) = recorded(&request(Kind::Pcpu, "objects:75000"), to.path()) else { return };
+    assert_eq!((recorded.ended, recorded.meta.lost()), (Some(Ended::Code(0)), 0));
+    assert!(read_events(to.path()) > 300_000);
+}
+
+#[test]
+fn a_command_and_what_it_makes_is_followed() {
+    let _alone = alone();
+    for kind in [Kind::Vma, Kind::Mt] {
+        let to = TempDir::new().unwrap();
+        let Some(recorded) = recorded(&request(kind, "mappings:50"), to.path()) else { return };
+        assert_eq!((recorded.ended, recorded.meta.lost()), (Some(Ended::Code(0)), 0));
+        assert!(read_events(to.path()) > 800);
+    }
+}
+
+#[test]
+fn a_process_that_runs_is_followed() {
+    let _alone = alone();
+    let to = TempDir::new().unwrap();
+    let pid = std::process::id();
+    let workload = Workload::For(Duration::from_millis(100));
+    let request = Request { pid: Some(pid), workload, ..request(Kind::Vma, "") };
+    if recorded(&request, to.path()).is_some() {
+        for when in ["start", "end"] {
+            assert!(to.path().join(format!("maps.{pid}.{when}")).exists());
+        }
+    }
+}
