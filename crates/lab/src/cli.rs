@@ -3,8 +3,8 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::choices::{Choices, replayed_engines};
-use freehold_lab::commands::adversary;
 use freehold_lab::commands::replay::ROUNDS;
+use freehold_lab::commands::{adversary, record};
 use freehold_lab::kind::{Stressed, Subject};
 use freehold_lab::run;
 use freehold_lab::study::{self, Publication};
@@ -189,6 +189,16 @@ pub(crate) enum Command {
         /// The file.
         #[arg(value_name = "FILE")]
         file: PathBuf,
+    },
+    /// Record this machine, or a command, as a trace to replay.
+    ///
+    /// What is changed for it is put back at the end, also on Ctrl-C: `--plan` says what that is.
+    Record {
+        /// What is recorded.
+        #[arg(value_enum)]
+        what: record::What,
+        #[command(flatten)]
+        asked: record::Asked,
     },
     /// Say what this machine offers to engines on real memory, and what falls back to what.
     Doctor {

@@ -109,7 +109,10 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
     let format = common.format();
     let has_one_form = matches!(
         command,
-        Command::Doctor { systems: true } | Command::Completions { .. } | Command::Man { .. }
+        Command::Doctor { systems: true }
+            | Command::Record { .. }
+            | Command::Completions { .. }
+            | Command::Man { .. }
     );
     if has_one_form && format != Format::Screen {
         return usage("--format, --json: this command has one form alone");
@@ -126,6 +129,10 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
             print(&bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>())?;
         }
         Command::RunUnder { name, under } => print(&format!("{}\n", systems::run(name, under.parse()?)?))?,
+        Command::Record { what, asked } => {
+            let (text, failed) = commands::record::run(*what, asked)?;
+            return print(&text).map(|()| Some(failed));
+        }
         Command::Doctor { systems: true } => {
             let (text, failed) = systems::table(&std::env::current_exe()?)?;
             return print(&text).map(|()| Some(failed));

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod inspect;
 pub mod instructions;
 pub mod main_job;
+pub mod record;
 pub mod replay;
 pub mod stress;
 pub mod verify;

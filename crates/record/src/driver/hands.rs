@@ -6,7 +6,7 @@
 use super::failure::Failure;
 use super::machine::Machine;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// What undoes a change.
@@ -49,10 +49,11 @@ impl<'m> Hands<'m> {
     /// The lines of the plan, with what would be undone.
     pub(crate) fn into_plan(mut self) -> Vec<String> {
         let undo = std::mem::take(&mut self.undo);
+        let shown = |file: &Path| self.machine.shown(file).display().to_string();
         for undo in undo.iter().rev() {
             self.planned(|| match undo {
-                Undo::Remove(folder) => format!("undo    remove {}", folder.display()),
-                Undo::Write(file, text) => format!("undo    write {text} to {}", file.display()),
+                Undo::Remove(folder) => format!("undo    remove {}", shown(folder)),
+                Undo::Write(file, text) => format!("undo    write {text} to {}", shown(file)),
             });
         }
         self.plan.take().unwrap_or_default()
@@ -60,13 +61,14 @@ impl<'m> Hands<'m> {
 
     /// Makes an instance, which is removed at the end.
     pub(crate) fn make_instance(&mut self, instance: &Path) -> Result<(), Failure> {
-        if !self.planned(|| format!("make    {}", instance.display())) {
+        let shown = self.machine.shown(instance);
+        if !self.planned(|| format!("make    {}", shown.display())) {
             fs::create_dir(instance).map_err(|reason| {
                 if reason.kind() == io::ErrorKind::PermissionDenied {
-                    let file = instance.display();
+                    let file = shown.display();
                     return Failure::Lacking(format!("{file} cannot be made ({reason}): run as root"));
                 }
-                Failure::File { file: instance.to_owned(), done: "made", reason }
+                Failure::File { file: shown, done: "made", reason }
             })?;
         }
         self.undo.push(Undo::Remove(instance.to_owned()));
@@ -80,18 +82,20 @@ impl<'m> Hands<'m> {
 
     /// Removes an instance that another process has left.
     pub(crate) fn remove_instance(&mut self, instance: &Path) -> Result<(), Failure> {
-        if self.planned(|| format!("remove  {}: its process is gone", instance.display())) {
+        let shown = self.machine.shown(instance);
+        if self.planned(|| format!("remove  {}: its process is gone", shown.display())) {
             return Ok(());
         }
-        remove(self.machine, instance).map_err(Failure::file(instance, "removed"))
+        remove(self.machine, instance).map_err(Failure::file(&shown, "removed"))
     }
 
     /// Writes a text to a file of the kernel.
     pub(crate) fn write(&mut self, file: &Path, text: &str) -> Result<(), Failure> {
-        if self.planned(|| format!("write   {text} to {}", file.display())) {
+        let shown = self.machine.shown(file);
+        if self.planned(|| format!("write   {text} to {}", shown.display())) {
             return Ok(());
         }
-        write(file, text).map_err(Failure::file(file, "written"))
+        write(file, text).map_err(Failure::file(&shown, "written"))
     }
 
     /// Writes a text to a file of the kernel, and what was there before as soon as `during` is done.
@@ -118,11 +122,11 @@ impl<'m> Hands<'m> {
 
     /// Reads what is there for a recording's folder.
     pub(crate) fn save(&mut self, file: &Path, to: &Path) -> Result<(), Failure> {
-        if self.planned(|| format!("read    {}", file.display())) {
+        let shown = self.machine.shown(file);
+        if self.planned(|| format!("read    {}", shown.display())) {
             return Ok(());
         }
-        // Files of the kernel have no length before they are read, so they are not copied by it.
-        let text = fs::read(file).map_err(Failure::file(file, "read"))?;
+        let text = read(file).map_err(Failure::file(&shown, "read"))?;
         if let Some(folder) = to.parent() {
             fs::create_dir_all(folder).map_err(Failure::file(folder, "made"))?;
         }
@@ -138,7 +142,8 @@ impl<'m> Hands<'m> {
         while let Some(undo) = self.undo.pop() {
             let undone = match &undo {
                 Undo::Remove(instance) => {
-                    remove(self.machine, instance).map_err(Failure::file(instance, "removed"))
+                    let shown = self.machine.shown(instance);
+                    remove(self.machine, instance).map_err(Failure::file(&shown, "removed"))
                 }
                 Undo::Write(file, text) => write(file, text).map_err(Failure::file(file, "written")),
             };
@@ -154,6 +159,27 @@ impl Drop for Hands<'_> {
             // There is an error already, which is the first.
             let _ = self.undo();
         }
+    }
+}
+
+/// Bytes that are asked for at once.
+const AT_ONCE: usize = 1 << 20;
+
+/// Reads a file of the kernel. In few large parts: a list that is read in one part is of one moment, and some files
+/// (`events/header_page`) end after their first part, however small it was.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let (mut file, mut text, mut length) = (fs::File::open(file)?, vec![0; AT_ONCE], 0);
+    loop {
+        match file.read(&mut text[length..]) {
+            Ok(0) => {
+                text.truncate(length);
+                return Ok(text);
+            }
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        text.resize(length + AT_ONCE, 0);
     }
 }
 

@@ -82,6 +82,24 @@ impl Machine {
         Ok(tracefs.join(name))
     }
 
+    /// A file by the name that people know it by: a mount of ours has none.
+    pub(crate) fn shown(&self, file: &Path) -> PathBuf {
+        let known = [(&self.tracefs, "/sys/kernel/tracing"), (&self.debugfs, "/sys/kernel/debug")];
+        let shown = known.into_iter().find_map(|(mounted, usual)| {
+            let mounted = mounted.as_ref().filter(|mounted| mounted.starts_with("/proc/self/fd"))?;
+            Some(Path::new(usual).join(file.strip_prefix(mounted).ok()?))
+        });
+        shown.unwrap_or_else(|| file.to_owned())
+    }
+
+    /// What is mounted for this process alone.
+    pub(crate) fn mounted(&self) -> impl Iterator<Item = &'static str> {
+        let is_ours =
+            |place: &Option<PathBuf>| place.as_ref().is_some_and(|place| place.starts_with("/proc/self/fd"));
+        let mounts = [("tracefs", is_ours(&self.tracefs)), ("debugfs", is_ours(&self.debugfs))];
+        mounts.into_iter().filter_map(|(name, is_ours)| is_ours.then_some(name))
+    }
+
     /// A file of `/proc`.
     pub(crate) fn proc(&self, name: &str) -> PathBuf {
         self.proc.join(name)

@@ -75,6 +75,9 @@ pub fn record(request: &Request, machine: &Machine, folder: &Path) -> Result<Rec
 /// As [`record`], as far as it is known before.
 pub fn plan(request: &Request, machine: &Machine) -> Result<Vec<String>, Failure> {
     let mut session = Session::new(request, machine, Path::new(""), true)?;
+    for mounted in machine.mounted() {
+        session.hands.planned(|| format!("mount   {mounted}, for this process alone"));
+    }
     session.set_up(None)?;
     session.turn_on()?;
     session.hands.planned(|| format!("run     {}", request.workload.name()));
@@ -299,7 +302,7 @@ impl<'a> Session<'a> {
 
     /// Bytes of a sub-buffer, as the kernel describes it.
     fn sub_buffer(&self) -> Result<usize, Failure> {
-        let file = self.instance.join("events/header_page");
+        let file = self.folder.join("events/header_page");
         let text = fs::read_to_string(&file).map_err(Failure::file(&file, "read"))?;
         let bytes = sub_buffer_bytes(&text).filter(|bytes| (512..=16 << 20).contains(bytes));
         bytes

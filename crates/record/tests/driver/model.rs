@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 const PAGE: u64 = 4096;
 const ANONYMOUS: u64 = 0x20;
 const SHARED: u64 = 1;
+const FIXED: u64 = 0x10;
 
 /// A page: its access, whether it is shared, and what it shows.
 pub(crate) type Page = (u32, bool, File, u64);
@@ -59,6 +60,12 @@ impl Space {
         }
         match call {
             Call::Mmap => {
+                let end = ret as u64 + args[1].next_multiple_of(PAGE);
+                let taken = self.pages.range(ret as u64..end).next();
+                assert!(
+                    args[3] & FIXED != 0 || taken.is_none(),
+                    "the kernel chose {ret:x}, where {taken:x?} is"
+                );
                 let offset = if args[3] & ANONYMOUS == 0 { args[5] } else { 0 };
                 self.map(ret as u64, args[1], (args[2] as u32 & 7, args[3] & SHARED != 0, file, offset));
             }

@@ -7,7 +7,7 @@ use std::env;
 use std::thread;
 
 /// Threads of a load, and mappings that each of them makes.
-pub(crate) const THREADS: usize = 4;
+pub(crate) const THREADS: usize = 16;
 pub(crate) const MAPPINGS: usize = 500;
 
 /// The variable that names a load: its name, and how much of it.
@@ -55,14 +55,14 @@ fn mappings(each: usize) {
             scope.spawn(move || {
                 let (mut random, mut kept) = (SplitMix::new(seed as u64), Vec::new());
                 for _ in 0..each {
-                    let pages = 1 + random.uniform(20) as usize;
+                    let pages = 1 + random.uniform(3) as usize;
                     let reserved = Reservation::new(pages * 4096).unwrap();
                     if random.uniform(2) == 0 {
                         reserved.commit(0..4096).unwrap();
                     }
                     kept.push(reserved);
-                    if kept.len() > 20 {
-                        kept.swap_remove(random.uniform(20) as usize);
+                    if kept.len() > 2 {
+                        kept.swap_remove(random.uniform(2) as usize);
                     }
                 }
             });
