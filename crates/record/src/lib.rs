@@ -11,11 +11,17 @@
 #![forbid(unsafe_code)]
 
 pub mod convert;
+mod decode;
 mod error;
 pub mod event;
 pub mod folder;
 pub mod import;
 pub mod log;
+mod perf_data;
+mod raw;
+mod recording;
 pub mod snapshot;
+mod text;
+mod trace_dat;
 
 pub use error::Error;
