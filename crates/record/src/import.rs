@@ -34,7 +34,12 @@ pub struct Options {
     pub vmallocinfo: Vec<PathBuf>,
     /// Which events are wanted of a file that has several kinds; else those of the first.
     pub kind: Option<Kind>,
+    /// Whether the trace is compressed with zstd.
+    pub compress: bool,
 }
+
+/// How well a trace is compressed, of 1 to 22.
+const LEVEL: i32 = 10;
 
 /// Reads a recording, whose kind is found from its content, and writes the trace. Files of `/proc/vmallocinfo` may be among the
 /// others.
@@ -77,7 +82,18 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         None if !recording.has_kind => meta.kind = events.kind(file)?,
         None => {}
     }
-    let mut summary = convert(&meta, &recording.snapshots, &mut events, out)?;
+    if meta.command.is_empty() {
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+        name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);
+    }
+    let mut summary = if options.compress {
+        let mut out = zstd::Encoder::new(out, LEVEL)?;
+        let summary = convert(&meta, &recording.snapshots, &mut events, &mut out)?;
+        out.finish()?.flush()?;
+        summary
+    } else {
+        convert(&meta, &recording.snapshots, &mut events, out)?
+    };
     summary.warnings.extend(events.events.warnings());
     if summary.rows == 0 {
         let (_, _, event, since) =

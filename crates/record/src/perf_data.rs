@@ -144,9 +144,7 @@ impl Samples {
         let info = info.map_err(|error| format!("a sample that cannot be read: {error}"))?;
         let Some(format) = info.format() else { return Ok(None) };
         let id = format.id() as u16;
-        if !self.meaning.formats.contains_key(&id) {
-            self.meaning.formats.insert(id, own_format(format));
-        }
+        self.meaning.formats.entry(id).or_insert_with(|| own_format(format));
         let (at, cpu) = (info.time, info.cpu);
         let decoded = self.meaning.decode(&mut self.decoder, info.raw_data())?;
         Ok(decoded.map(|(tid, what)| {

@@ -35,7 +35,7 @@ pub use events::{EventReader, EventWriter, Stamp, TraceEvent, TraceFormat};
 pub use file_kind::{FileKind, Suite};
 pub use hash::Fnv;
 pub use header::{Kind, TITLE, TITLE_V1, TraceHeader};
-pub use lines::{Fields, Lines};
+pub use lines::{Fields, Lines, MOST_LINES};
 pub use random::SplitMix;
 pub use reader::{Format, Reader};
 pub use source::{is_pipe, open, read_text};

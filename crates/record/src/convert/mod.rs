@@ -61,8 +61,9 @@ pub fn convert(
         Kind::Vma => vma::convert(snapshots, meta, events, &mut writer)?,
         Kind::Mt => mt::convert(events, &mut writer)?,
     }
+    let cpus = writer.cpus;
     let summary = writer.finish()?;
-    header(meta, summary.lost).write(out)?;
+    header(meta, cpus, summary.lost).write(out)?;
     rows.rewind()?;
     io::copy(&mut rows, out)?;
     out.flush()?;
@@ -70,7 +71,7 @@ pub fn convert(
 }
 
 /// The header of the trace.
-fn header(meta: &Meta, lost_records: u64) -> TraceHeader {
+fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
     let mut words = Vec::new();
     let mut word = |key: &str, value: Option<String>| {
         words.extend(value.filter(|value| !value.is_empty()).map(|value| (key.to_owned(), value)));
@@ -92,7 +93,7 @@ fn header(meta: &Meta, lost_records: u64) -> TraceHeader {
     TraceHeader {
         kind: meta.kind,
         kernel: meta.release.clone(),
-        cpus: meta.online.max(meta.possible).max(1),
+        cpus: meta.online.max(meta.possible).max(seen_cpus),
         page_bytes: meta.page_bytes,
         workload: program.replace(':', "_"),
         description: meta.command.clone(),
@@ -115,6 +116,8 @@ struct Rows<W> {
     lost: BTreeMap<u32, u64>,
     /// Events of other kinds, which are left out.
     others: u64,
+    /// One more than the highest CPU that an event is of.
+    cpus: u32,
     summary: Summary,
 }
 
@@ -128,6 +131,7 @@ impl<W: Write> Rows<W> {
             gaps: BTreeMap::new(),
             lost: meta.lost.clone(),
             others: 0,
+            cpus: 1,
             summary: Summary { kind: Some(meta.kind), ..Summary::default() },
         }
     }
@@ -139,6 +143,7 @@ impl<W: Write> Rows<W> {
         self.summary.events += 1;
         let start = *self.start.get_or_insert(event.at);
         self.now = self.now.max(event.at);
+        self.cpus = self.cpus.max(event.cpu.saturating_add(1));
         if let Some(comm) = &event.comm
             && (self.tasks.len() < MOST_TASKS || self.tasks.contains_key(&event.tid))
         {
