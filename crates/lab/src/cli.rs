@@ -8,6 +8,7 @@ use freehold_lab::commands::{adversary, record};
 use freehold_lab::kind::{Stressed, Subject};
 use freehold_lab::run;
 use freehold_lab::study::{self, Publication};
+use freehold_trace::Kind;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -200,6 +201,27 @@ pub(crate) enum Command {
         #[command(flatten)]
         asked: record::Asked,
     },
+    /// Turn a recording of another tool, or a folder of raw bytes, into a trace.
+    ///
+    /// Reads perf.data, the text of `perf script`, trace.dat, the text of `trace-cmd report`, ftrace's own text, rows of bpftrace,
+    /// strace, and folders. What a file is, its content says. Events, losses, and what is unknown at the start are told.
+    Import {
+        /// The recording; files of /proc/vmallocinfo may stand beside it.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Where the trace goes, compressed if the name ends in .zst; if not to RECORDING.csv.zst.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// /proc/vmallocinfo before the events; a second time, after them.
+        #[arg(long, value_name = "FILE")]
+        vmallocinfo: Vec<PathBuf>,
+        /// Which events are wanted, if the recording has several kinds: kva, pcpu, vma or mt.
+        #[arg(long, value_name = "KIND", value_parser = kind)]
+        kind: Option<Kind>,
+        /// Fail if events were lost, or the last snapshot differs.
+        #[arg(long)]
+        strict: bool,
+    },
     /// Say what this machine offers to engines on real memory, and what falls back to what.
     Doctor {
         /// Run every type as other systems would have it instead: older kernels, gVisor, emulators, filters that refuse calls. A table
@@ -233,4 +255,9 @@ pub(crate) fn commands() -> BTreeSet<String> {
     let cli = Cli::command();
     let shown = cli.get_subcommands().filter(|command| !command.is_hide_set());
     shown.map(|command| command.get_name().to_owned()).collect()
+}
+
+/// A kind of trace.
+fn kind(name: &str) -> Result<Kind, String> {
+    Kind::named(name).ok_or_else(|| "the kinds are kva, pcpu, vma and mt".to_owned())
 }

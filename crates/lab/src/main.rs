@@ -146,6 +146,15 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
                 checks().try_for_each(|check| print(&text(&check)))?;
             }
         }
+        Command::Import { files, output, vmallocinfo, kind, strict } => {
+            if format == Format::Lkml {
+                return usage("--format lkml: of results alone");
+            }
+            let imported = commands::import::run(files, output.as_deref(), vmallocinfo, *kind)?;
+            print(&if format == Format::Json { imported.json() } else { imported.text() })?;
+            let differs = imported.lost > 0 || imported.differences.is_some_and(|number| number > 0);
+            return Ok(Some(*strict && differs));
+        }
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);

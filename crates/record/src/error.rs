@@ -21,6 +21,14 @@ pub enum Error {
         /// Why not.
         what: String,
     },
+    /// An event says what no kernel says.
+    #[error("the event at {at} ns: {what}")]
+    Odd {
+        /// When, in nanoseconds of the recording's clock.
+        at: u64,
+        /// What is wrong with it.
+        what: String,
+    },
     /// An event that the kind of recording cannot do without was not recorded.
     #[error("{}: the event {event} is missing: Linux has it from {since} on, this is a recording of {release}", file.display())]
     MissingEvent {

@@ -183,6 +183,45 @@ pub enum What {
     },
 }
 
+impl What {
+    /// Refuses what no kernel says: every reader asks this of what it has read.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let aligned = |align: u64| match align.is_power_of_two() {
+            true => Ok(()),
+            false => Err(format!("an alignment of {align} is not a power of two")),
+        };
+        let placed = |start: u64, size: u64| match size > 0 && start.checked_add(size - 1).is_some() {
+            true => Ok(()),
+            false => Err(format!("{size} bytes at {start:x} are no area")),
+        };
+        let ordered = |low: u64, high: u64| match low <= high {
+            true => Ok(()),
+            false => Err(format!("{low:x} is above {high:x}")),
+        };
+        match *self {
+            Self::AreaAlloc { addr, size, align, vstart, vend, failed } => {
+                aligned(align)?;
+                ordered(vstart.saturating_add(1), vend)?;
+                placed(if failed { 0 } else { addr }, size)
+            }
+            Self::ObjectAlloc { size, align, offset, .. } => {
+                aligned(align)?;
+                placed(offset, size)
+            }
+            Self::ObjectFail { align, .. } => aligned(align),
+            Self::KernelMapping(Mapping { start, end, .. }) => placed(start, end.saturating_sub(start)),
+            Self::Tree { min, max, index, last, .. } => {
+                ordered(min, max)?;
+                ordered(index, last)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What a function of a maple tree was about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TreeOp {

@@ -11,13 +11,18 @@
 #![forbid(unsafe_code)]
 
 pub mod convert;
+mod decode;
 pub mod driver;
 mod error;
 pub mod event;
 pub mod folder;
 pub mod import;
 pub mod log;
-pub mod maps;
+mod perf_data;
+mod raw;
+mod recording;
 pub mod snapshot;
+mod text;
+mod trace_dat;
 
 pub use error::Error;

@@ -5,6 +5,7 @@ pub mod adversary;
 pub mod bench;
 pub mod compare;
 pub mod doctor;
+pub mod import;
 pub mod inspect;
 pub mod instructions;
 pub mod main_job;

@@ -1,11 +1,10 @@
 //! `freehold record`: a recording of this machine, or of a command, becomes a trace.
 
+use super::import::{self, Imported};
 use crate::failure::{Failure, usage};
 use crate::output;
 use anyhow::Context;
-use freehold_record::convert::Summary;
 use freehold_record::driver::{self, Ended, Machine, Recorded, Workload, ptrace, tracefs};
-use freehold_record::import::{Options, import};
 use freehold_trace::Kind;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -143,8 +142,8 @@ pub fn run(what: What, asked: &Asked) -> anyhow::Result<(String, bool)> {
         machine().and_then(|machine| tracefs::record(&request, &machine, raw.path()))
     };
     let recorded = recorded.map_err(failed)?;
-    let summary = match written(raw.path(), &file) {
-        Ok(summary) => summary,
+    let imported = match import::run(&[raw.path().to_owned()], Some(&file), &[], None) {
+        Ok(imported) => imported,
         Err(error) => {
             let kept = raw.keep()?;
             return Err(error.context(format!("the raw recording is kept in {}", kept.display())));
@@ -152,7 +151,7 @@ pub fn run(what: What, asked: &Asked) -> anyhow::Result<(String, bool)> {
     };
     let fails = asked.strict && recorded.meta.lost() > 0;
     let kept = if fails || asked.raw.is_some() { Some(raw.keep()?) } else { None };
-    Ok((told(&recorded, &summary, &file, kept.as_deref()), fails))
+    Ok((told(&recorded, &imported, kept.as_deref()), fails))
 }
 
 /// The folder of the raw recording.
@@ -171,7 +170,7 @@ impl Raw {
             }
             None => {
                 let beside = file.parent().filter(|parent| parent.is_dir()).unwrap_or(Path::new("."));
-                let made = tempfile::Builder::new().prefix("recording-").tempdir_in(beside);
+                let made = tempfile::Builder::new().prefix(".recording-").tempdir_in(beside);
                 Ok(Self::Beside(
                     made.context("there can be no folder for the raw recording; --raw DIR names one")?,
                 ))
@@ -195,14 +194,6 @@ impl Raw {
     }
 }
 
-/// Imports the folder into a file.
-fn written(raw: &Path, file: &Path) -> anyhow::Result<Summary> {
-    let mut trace = Vec::new();
-    let summary = import(&[raw.to_owned()], &Options::default(), &mut trace)?;
-    output::write(file, &trace)?;
-    Ok(summary)
-}
-
 /// An error of the driver, with its exit code.
 fn failed(failure: driver::Failure) -> anyhow::Error {
     match failure {
@@ -212,48 +203,24 @@ fn failed(failure: driver::Failure) -> anyhow::Error {
     }
 }
 
-/// What is said of a recording.
-fn told(recorded: &Recorded, summary: &Summary, file: &Path, kept: Option<&Path>) -> String {
+/// What is said of a recording: how it went, what became of it, what to run next.
+fn told(recorded: &Recorded, imported: &Imported, kept: Option<&Path>) -> String {
     let (mut text, meta) = (String::new(), &recorded.meta);
-    let mut line = |name: &str, what: String| {
-        let _ = writeln!(text, "{name:<12} {what}");
-    };
     let seconds = meta.end_ns.saturating_sub(meta.start_ns) as f64 / 1e9;
-    line("recorded", format!("{} in {seconds:.1} s, by {}", meta.command, meta.source.name()));
-    match recorded.ended {
-        None | Some(Ended::Code(0)) => {}
-        Some(Ended::Code(code)) => line("command", format!("ended with code {code}")),
-        Some(Ended::Signal(signal)) => line("command", format!("ended by signal {signal}")),
-    }
+    let _ = writeln!(text, "recorded {seconds:.1} s by {}: {}", meta.source.name(), meta.command);
+    let _ = match recorded.ended {
+        None | Some(Ended::Code(0)) => Ok(()),
+        Some(Ended::Code(code)) => writeln!(text, "the command ended with code {code}"),
+        Some(Ended::Signal(signal)) => writeln!(text, "the command was ended by signal {signal}"),
+    };
     if let Some(signal) = recorded.signal {
-        line("ended", format!("by {signal}; what was recorded until then is kept"));
+        let _ = writeln!(text, "{signal} ended the recording; what was recorded until then is kept");
     }
-    line("events", summary.events.to_string());
-    line("unknown", format!("{} touch what was there before and is not known", summary.unknown));
-    if summary.implied_frees > 0 {
-        line("frees", format!("{} not seen: the place was handed out again", summary.implied_frees));
-    }
-    if let Some(differences) = summary.differences {
-        line("at the end", format!("{differences} differences to the machine's own list"));
-    }
-    for warning in recorded.warnings.iter().chain(&summary.warnings) {
-        line("note", warning.clone());
+    for warning in &recorded.warnings {
+        let _ = writeln!(text, "warning: {warning}");
     }
     if let Some(kept) = kept {
-        line("raw", kept.display().to_string());
+        let _ = writeln!(text, "the raw recording is kept in {}", kept.display());
     }
-    line("trace", file.display().to_string());
-    line(
-        "next",
-        format!("freehold {} {}", if meta.kind == Kind::Mt { "inspect" } else { "replay" }, file.display()),
-    );
-    // The last line, so that it is not overlooked.
-    match meta.lost() {
-        0 => line("lost", "0".to_owned()),
-        lost => line(
-            "LOST",
-            format!("{lost} events: what is replayed of this agrees with nothing; record less at a time"),
-        ),
-    }
-    text
+    text + &imported.text()
 }

@@ -16,7 +16,7 @@ use super::{Recorded, write_meta};
 use crate::event::{Call, Event, File, What};
 use crate::folder::{Origin, maps_file};
 use crate::log::{self, EVENTS_LOG};
-use crate::maps;
+use crate::text::maps;
 use freehold_harness::child::Ended;
 use freehold_harness::ptrace::{self, Event as Stopped, Tracer, Until};
 use freehold_harness::signals::{Signal, Signals};
@@ -329,7 +329,9 @@ impl Recorder<'_> {
     /// Writes the mappings of a task.
     fn write_maps(&mut self, task: u32) -> Result<(), Failure> {
         let maps = fs::read(format!("/proc/{task}/maps")).unwrap_or_default();
-        for mapping in String::from_utf8_lossy(&maps).lines().filter_map(maps::parse_line) {
+        // The kernel shows a page of its own to all processes, which is none of theirs.
+        let maps = String::from_utf8_lossy(&maps);
+        for mapping in maps.lines().filter(|line| !line.ends_with("[vsyscall]")).filter_map(maps::line) {
             self.write(task, What::KernelMapping(mapping), false)?;
         }
         Ok(())

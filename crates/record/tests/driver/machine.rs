@@ -2,8 +2,10 @@
 
 use crate::{alone, storms};
 use freehold_harness::threads::cpu_time;
+use freehold_record::convert::Summary;
 use freehold_record::driver::tracefs::{Request, record};
 use freehold_record::driver::{Ended, Failure, Machine, Workload};
+use freehold_record::import::{Options, import};
 use freehold_trace::Kind;
 use std::fs;
 use std::path::Path;
@@ -40,6 +42,11 @@ fn request(kind: Kind, storm: &str) -> Request {
     Request { kind, workload, pid: None, keep_pools: false, purge_times: false }
 }
 
+/// What becomes of it.
+fn imported(folder: &Path) -> Summary {
+    import(&[folder.to_owned()], &Options::default(), &mut Vec::new()).unwrap()
+}
+
 /// Events that were read, by the kernel's own count.
 fn read_events(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -61,6 +68,13 @@ fn a_storm_of_areas_is_recorded() {
     assert_eq!(recorded.ended, Some(Ended::Code(0)));
     assert_eq!(recorded.meta.lost(), 0);
     assert!(read_events(to.path()) > 6000);
+    let imported = imported(to.path());
+    assert_eq!((imported.lost, imported.implied_frees), (0, 0));
+    assert!(imported.events > 6000 && imported.events <= read_events(to.path()));
+    let differences = imported.differences.unwrap();
+    println!("{} events, {differences} differences to the last snapshot", imported.events);
+    // Other programs allocate and free while the kernel lists areas.
+    assert!(differences <= 16, "{imported:?}");
     for name in ["vmallocinfo.start", "vmallocinfo.end"] {
         let areas = fs::read_to_string(to.path().join(name)).unwrap();
         let address = areas.split('-').next().unwrap();
@@ -79,6 +93,9 @@ fn a_storm_of_objects_is_recorded() {
     let Some(recorded) = recorded(&request(Kind::Pcpu, "objects:75000"), to.path()) else { return };
     assert_eq!((recorded.ended, recorded.meta.lost()), (Some(Ended::Code(0)), 0));
     assert!(read_events(to.path()) > 300_000);
+    let imported = imported(to.path());
+    assert_eq!(imported.lost, 0);
+    assert!(imported.events > 300_000);
 }
 
 #[test]

@@ -134,9 +134,50 @@ pub(crate) fn replay(events: impl Iterator<Item = Event>) -> HashMap<u32, Space>
 /// The pages of such a list of mappings but those of the stack, which grows by itself.
 pub(crate) fn pages_of(maps: &str) -> (BTreeMap<u64, Page>, Vec<Mapping>) {
     let mut space = Space::default();
-    let mappings: Vec<_> = maps.lines().filter_map(freehold_record::maps::parse_line).collect();
+    let mappings: Vec<_> = maps.lines().filter_map(parse_line).collect();
     let (stacks, others): (Vec<_>, Vec<_>) =
         mappings.into_iter().partition(|mapping| mapping.source == Source::Stack);
     others.iter().for_each(|mapping| space.show(mapping));
     (space.pages, stacks)
+}
+
+/// The mapping of a line of `/proc/PID/maps`; `None` if it is none of the process's own, as `[vsyscall]`.
+fn parse_line(line: &str) -> Option<Mapping> {
+    let mut rest = line;
+    let mut word = || {
+        let (word, others) = rest.trim_start().split_once(' ').unwrap_or((rest.trim_start(), ""));
+        rest = others;
+        word
+    };
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let (start, end) = word().split_once('-')?;
+    let access = word().as_bytes();
+    let offset = hex(word())?;
+    let (major, minor) = word().split_once(':')?;
+    let dev = hex(major)? << 32 | hex(minor)?;
+    let inode: u64 = word().parse().ok()?;
+    let name = rest.trim();
+    let source = match name {
+        "[vsyscall]" => return None,
+        "[stack]" => Source::Stack,
+        "[vdso]" => Source::Vdso,
+        _ if name.starts_with("[vvar") => Source::Vvar,
+        _ if inode != 0 => Source::File,
+        _ => Source::Anon,
+    };
+    let prot = access.iter().fold(0, |prot, letter| match letter {
+        b'r' => prot | 1,
+        b'w' => prot | 2,
+        b'x' => prot | 4,
+        _ => prot,
+    });
+    Some(Mapping {
+        start: hex(start)?,
+        end: hex(end)?,
+        prot,
+        shared: access.get(3)? == &b's',
+        source,
+        file: if inode == 0 { File::Anonymous } else { File::Known { dev, inode } },
+        offset,
+    })
 }

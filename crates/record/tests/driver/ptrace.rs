@@ -6,6 +6,7 @@ use freehold_record::driver::ptrace::record;
 use freehold_record::driver::{Ended, Failure, Recorded};
 use freehold_record::event::{Call, Event, What};
 use freehold_record::folder::{Meta, Origin, maps_file};
+use freehold_record::import::{Options, import};
 use freehold_record::log::{EVENTS_LOG, Log};
 use std::ffi::OsString;
 use std::fs;
@@ -61,6 +62,8 @@ fn a_pipeline_has_the_mappings_that_its_calls_made() {
     assert_eq!((recorded.meta.lost(), recorded.meta.source), (0, Origin::Ptrace));
     assert!(recorded.meta.stack_limit.is_some() && recorded.warnings.is_empty(), "{recorded:?}");
     assert_eq!(Meta::read(to.path()).unwrap(), recorded.meta);
+    let imported = import(&[to.path().to_owned()], &Options::default(), &mut Vec::new()).unwrap();
+    assert_eq!((imported.lost, imported.unknown, imported.differences), (0, 0, Some(0)), "{imported:?}");
     // The shell and nine programs, three of which the shell may have executed without another process.
     assert!(assert_agrees(to.path()) >= 10);
 }

@@ -1,7 +1,9 @@
 //! Recorded events of process address spaces, one per completed system call, in the order of completion.
 
+use super::rows;
 use crate::named::named;
 use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
+use std::io::{self, Write};
 
 /// An error number of Linux, positive as in `errno`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -214,6 +216,14 @@ impl TraceEvent for Event {
             return Err("mm is empty".to_owned());
         }
         Ok(Self { stamp, space, action })
+    }
+
+    fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        rows::write(self, out)
     }
 }
 
