@@ -7,7 +7,7 @@ use crate::Error;
 use crate::decode::Decoder;
 use crate::event::{Event, File, Mapping, What};
 use crate::folder::{Meta, Origin};
-use crate::raw::{Field, Format, MOST_BYTES, Meaning};
+use crate::raw::{Field, Format, MOST_BYTES, Meaning, Symbols};
 use crate::recording::{Recording, Source};
 use crate::snapshot::Snapshots;
 use crate::text::maps;
@@ -52,7 +52,9 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     (meta.online, meta.possible) = (cpu(0).unwrap_or(0), cpu(4).unwrap_or(0));
     let page = reader.tracing_data_page_size();
     meta.page_bytes = if page > 0 { u64::from(page) } else { 4096 };
-    let (meaning, decoder) = (Meaning::default(), Decoder::default());
+    let functions = String::from_utf8_lossy(reader.tracing_data_kallsyms());
+    let (meaning, decoder) =
+        (Meaning { symbols: Symbols::parse(&functions), ..Meaning::default() }, Decoder::default());
     let events =
         Box::new(Samples { file: file.to_owned(), reader, number: 0, ended: false, meaning, decoder });
     Ok(Recording { meta, has_kind: false, snapshots: Snapshots::default(), events })

@@ -141,7 +141,8 @@ impl<W: Write> Rows<W> {
         let at = event.at;
         event.what.check().map_err(|what| Error::Odd { at, what })?;
         self.summary.events += 1;
-        let start = *self.start.get_or_insert(event.at);
+        // What a tool tells of the time before has no time.
+        let start = if event.at == 0 { self.start.unwrap_or(0) } else { *self.start.get_or_insert(event.at) };
         self.now = self.now.max(event.at);
         self.cpus = self.cpus.max(event.cpu.saturating_add(1));
         if let Some(comm) = &event.comm
@@ -165,8 +166,13 @@ impl<W: Write> Rows<W> {
 
     /// An event that is of another kind.
     fn other(&mut self, what: &What) {
-        if !matches!(what, What::Lost { .. }) {
-            self.others += 1;
+        match what {
+            What::Lost { .. } => {}
+            // What becomes of tasks is recorded beside everything.
+            What::KernelMapping(_) | What::Exec | What::Exit | What::Fork { .. } | What::Thread { .. } => {
+                self.summary.events -= 1;
+            }
+            _ => self.others += 1,
         }
     }
 
