@@ -95,7 +95,9 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         convert(&meta, &recording.snapshots, &mut events, out)?
     };
     summary.warnings.extend(events.events.warnings());
-    if summary.rows == 0 {
+    if summary.rows == 0 && recording.has_kind {
+        summary.warnings.push("nothing was recorded".to_owned());
+    } else if summary.rows == 0 {
         let (_, _, event, since) =
             NEEDED.into_iter().find(|(kind, ..)| *kind == meta.kind).unwrap_or(NEEDED[0]);
         return Err(Error::MissingEvent { file: file.clone(), event, since, release: meta.release });

@@ -9,6 +9,7 @@ mod frozen;
 mod inspect;
 mod look_ups;
 mod readme;
+mod record;
 mod reproduce;
 mod sizes;
 mod stress;
