@@ -271,6 +271,25 @@ impl Tracer {
     }
 }
 
+/// Tries whether this process can trace a child, its calls included.
+///
+/// # Errors
+/// Why it cannot.
+pub fn try_it() -> Result<(), SysError> {
+    // A program that is not there, so that nothing is run: its execution is the call that stops.
+    let mut tracer = Tracer::start(&[OsString::from("/proc/self/none")], &[libc::SYS_execve])?;
+    let mut stopped = false;
+    while let Some(stop) = tracer.next()? {
+        stopped |= matches!(stop.event, Event::Call { .. });
+        tracer.resume(stop.task, Until::Next);
+    }
+    match tracer.executed() {
+        Err(SysError { errno: libc::ENOENT, .. }) if stopped => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => Err(SysError { call: "seccomp", errno: libc::ENOSYS }),
+    }
+}
+
 /// Sends a signal to a process by its number, from any thread.
 ///
 /// # Errors

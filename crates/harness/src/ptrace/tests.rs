@@ -99,6 +99,13 @@ fn signals_reach_the_child_and_a_killed_one_is_gone() {
 }
 
 #[test]
+fn what_is_tried_is_what_works() {
+    let tried = try_it();
+    let traced = trace(&["true"], &[libc::SYS_brk], |_, _| {});
+    assert_eq!(tried.is_ok(), traced.is_some(), "{tried:?}");
+}
+
+#[test]
 fn what_cannot_be_executed_is_told() {
     let Some(mut tracer) = trace(&["/no such program"], &[libc::SYS_mmap], |_, _| {}) else { return };
     assert_eq!(tracer.executed().unwrap_err().errno, libc::ENOENT);

@@ -149,11 +149,32 @@ fn ctrl_c_ends_a_recording_and_puts_all_back() {
         let pid = child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains(&format!("SIG{signal} ended the recording")));
         assert_eq!(entries(), 0);
         assert_eq!(fs::read_to_string(tracefs.path().join("instance/tracing_on")).unwrap(), "0\n");
         assert_eq!(fs::read_to_string(tracefs.path().join("proc/sys/kernel/kptr_restrict")).unwrap(), "0\n");
         for name in ["vmallocinfo.end", "recording"] {
             assert!(raw.join(name).exists(), "{name}: {}", text(&output.stderr));
         }
+    }
+}
+
+#[test]
+fn lost_events_are_the_last_word_and_a_failure_if_strict() {
+    let (tracefs, to) = (fake_tracefs(), TempDir::new().unwrap());
+    let option = format!("--tracefs={}", tracefs.path().display());
+    let run = |more: &[&str]| {
+        let args = [&["record", "kva", "--for", "1ms", &option, "-o", "x.csv"], more].concat();
+        Command::new(env!("CARGO_BIN_EXE_freehold")).args(args).current_dir(to.path()).output().unwrap()
+    };
+    let lost = 5 * freehold_sys::topology::online_cpus().map_or(1, |cpus| cpus.len());
+    for (more, code, left) in [(&[][..], 0, 1), (&["--strict"], 1, 2)] {
+        let output = run(more);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+        let told = text(&output.stdout);
+        let last = told.lines().last().unwrap();
+        assert!(last.starts_with(&format!("warning: {lost} events are lost")), "{told}");
+        assert_eq!(fs::read_dir(to.path()).unwrap().count(), left, "the raw recording is kept if it fails");
     }
 }
