@@ -9,6 +9,7 @@ mod frozen;
 mod inspect;
 mod look_ups;
 mod readme;
+mod readme_types;
 mod reproduce;
 mod sizes;
 mod stress;

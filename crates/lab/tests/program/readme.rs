@@ -12,7 +12,7 @@ use std::process::Command;
 const README: &str = include_str!("../../../../README.md");
 
 /// README, each run of blanks one space: a sentence is found however its lines are broken.
-fn readme_has(text: &str) -> bool {
+pub(super) fn readme_has(text: &str) -> bool {
     README.split_whitespace().collect::<Vec<_>>().join(" ").contains(text)
 }
 
