@@ -60,8 +60,8 @@ pub enum Event {
         /// The task's number before.
         before: u32,
     },
-    /// The task is about to end. It still has its memory.
-    Exiting,
+    /// The task is about to end, in this way. It still has its memory.
+    Exiting(Ended),
     /// The task has ended. Its number may be another's from now on.
     Gone(Ended),
 }
@@ -239,7 +239,9 @@ impl Tracer {
                 }
                 return Ok(before.map(|before| Event::Executed { before: before.unsigned_abs() }));
             }
-            libc::PTRACE_EVENT_EXIT => return Ok(Some(Event::Exiting)),
+            libc::PTRACE_EVENT_EXIT => {
+                return message(pid).map(|status| status.map(|status| Event::Exiting(Ended::of(status))));
+            }
             // The first stop of a new task.
             libc::PTRACE_EVENT_STOP if signal == libc::SIGTRAP => {
                 if self.tasks.contains(&pid) {
@@ -304,13 +306,13 @@ fn go_on(pid: libc::pid_t, request: libc::c_uint, signal: libc::c_int) {
     unsafe { libc::ptrace(request, pid, 0_usize, signal as usize) };
 }
 
-/// The number that a stop carries; `None` if the task was killed meanwhile.
+/// The number of a task, or the status, that a stop carries; `None` if the task was killed meanwhile.
 fn message(pid: libc::pid_t) -> Result<Option<libc::pid_t>, SysError> {
     let mut message: libc::c_ulong = 0;
     // SAFETY: the request writes one word.
     let status = unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, pid, 0_usize, &raw mut message) };
     match status {
-        // Process numbers are below 2^22.
+        // Process numbers are below 2^22, statuses below 2^16.
         0 => Ok(Some(message as libc::pid_t)),
         _ => unless_killed(last("ptrace")),
     }

@@ -39,7 +39,8 @@ fn calls_have_arguments_and_results_and_others_do_not_stop() {
             assert_eq!(before, stop.task);
             executed += 1;
         }
-        Event::Exiting => {
+        Event::Exiting(how) => {
+            assert_eq!(how, Ended::Code(0));
             let maps = std::fs::read_to_string(format!("/proc/{}/maps", stop.task)).unwrap();
             assert!(maps.contains("[stack]"));
         }

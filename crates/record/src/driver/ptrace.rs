@@ -1,7 +1,7 @@
 //! Records the calls of a command, and of all that it makes, by ptrace: without root, lossless, in order.
 //!
 //! A filter in the command stops it at calls that change mappings, and at those that make tasks; no other call stops. Mappings that the
-//! kernel makes when it executes a program are read from `/proc/PID/maps`, and so are the last ones of each process. It ends when
+//! kernel makes when it executes a program are read from `/proc/PID/maps`, and so are the last ones of each process that no signal ends. It ends when
 //! everything has ended that the command made.
 //!
 //! Not recorded: calls of 32-bit programs, which are counted as lost; growth of stacks.
@@ -202,11 +202,12 @@ impl Recorder<'_> {
                 Stopped::Return(value) => self.returned(task, value)?,
                 Stopped::Made(child) => self.made(task, child)?,
                 Stopped::Executed { before } => self.executed(task, before)?,
-                Stopped::Exiting => self.exiting(task)?,
+                Stopped::Exiting(how) => self.exiting(task, how)?,
                 Stopped::Gone(how) => {
                     if task == pid {
                         self.ended = Some(how);
                     }
+                    self.tell_exit(task)?;
                     self.left(task, None)?;
                     self.tasks.remove(task);
                 }
@@ -280,6 +281,7 @@ impl Recorder<'_> {
         let process = self.tasks.get(task).map_or(task, |task| task.process);
         // The process's other threads are gone. The last one was the one that had another number before.
         for other in self.tasks.others(process, task) {
+            self.tell_exit(other)?;
             self.left(other, None)?;
             self.tasks.remove(other);
         }
@@ -295,12 +297,24 @@ impl Recorder<'_> {
     }
 
     /// A task is about to end.
-    fn exiting(&mut self, task: u32) -> Result<(), Failure> {
-        self.write(task, What::Exit, true)?;
+    fn exiting(&mut self, task: u32, how: Ended) -> Result<(), Failure> {
         let process = self.tasks.get(task).map(|task| task.process);
-        self.left(task, process)?;
+        // The first thread is there until the others are gone, and another one may execute a program as it.
+        if process != Some(task) || !self.tasks.has_others(task, task) {
+            self.tell_exit(task)?;
+        }
+        // A signal may end it in the middle of executing a program, when its mappings are neither the old ones nor the new.
+        self.left(task, process.filter(|_| matches!(how, Ended::Code(_))))?;
         self.tracer.resume(task, Until::Next);
         Ok(())
+    }
+
+    /// Writes that a task ends, once.
+    fn tell_exit(&mut self, task: u32) -> Result<(), Failure> {
+        match self.tasks.get(task).map(|task| std::mem::replace(&mut task.is_told, true)) {
+            Some(false) => self.write(task, What::Exit, true),
+            _ => Ok(()),
+        }
     }
 
     /// A task leaves its address space. The mappings are saved if it was the last one, for this process.

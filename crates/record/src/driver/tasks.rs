@@ -16,8 +16,16 @@ pub(crate) struct Task<C> {
     pub(crate) making: u64,
     /// The call that it is in, or waits for.
     pub(crate) call: Option<C>,
+    /// That it ends was written.
+    pub(crate) is_told: bool,
     /// Its address space; `None` once it has left it.
     space: Option<u32>,
+}
+
+impl<C> Task<C> {
+    fn new(process: u32, space: u32) -> Self {
+        Self { process, making: 0, call: None, is_told: false, space: Some(space) }
+    }
 }
 
 /// An address space.
@@ -56,7 +64,7 @@ impl<C> Tasks<C> {
     pub(crate) fn add(&mut self, task: u32, process: u32) {
         self.made += 1;
         self.spaces.insert(self.made, Space { tasks: 1, ..Space::default() });
-        self.tasks.insert(task, Task { process, making: 0, call: None, space: Some(self.made) });
+        self.tasks.insert(task, Task::new(process, self.made));
     }
 
     /// Adds a task that shares the address space of another one.
@@ -66,7 +74,7 @@ impl<C> Tasks<C> {
                 if let Some(space) = self.spaces.get_mut(&number) {
                     space.tasks += 1;
                 }
-                self.tasks.insert(task, Task { process, making: 0, call: None, space: Some(number) });
+                self.tasks.insert(task, Task::new(process, number));
             }
             None => self.add(task, process),
         }
@@ -82,6 +90,11 @@ impl<C> Tasks<C> {
         let of =
             |(&number, it): (&u32, &Task<C>)| (it.process == process && number != task).then_some(number);
         self.tasks.iter().filter_map(of).collect()
+    }
+
+    /// Whether other threads of a task's process have their memory.
+    pub(crate) fn has_others(&self, process: u32, task: u32) -> bool {
+        self.others(process, task).iter().any(|other| self.tasks[other].space.is_some())
     }
 
     /// Begins a call of a task. False if another task of its address space is in one: it waits.
@@ -164,6 +177,7 @@ mod tests {
         assert_eq!(tasks.leave(2), Some(Left::Others(None)), "it only waited");
         assert_eq!(tasks.leave(1), Some(Left::Others(Some(3))));
         assert_eq!(tasks.leave(1), None);
+        assert!(tasks.has_others(1, 1) && !tasks.has_others(1, 3));
         assert_eq!(tasks.others(1, 3), [1, 2]);
         tasks.remove(1);
         assert_eq!(tasks.others(1, 3), [2]);

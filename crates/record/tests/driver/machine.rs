@@ -57,22 +57,18 @@ fn read_events(folder: &Path) -> u64 {
     stats.map(|file| read(fs::read_to_string(file).unwrap()).unwrap()).sum()
 }
 
-#[test]
-fn a_storm_of_areas_is_recorded() {
-    let _alone = alone();
-    if let Err(error) = storms::areas(1) {
-        return eprintln!("not run: {error}");
-    }
+/// A storm of areas of which no event is lost, and after which the machine has the areas that were recorded.
+fn assert_recorded(storm: &str, least_events: u64) {
     let to = TempDir::new().unwrap();
-    let Some(recorded) = recorded(&request(Kind::Kva, "areas:3000"), to.path()) else { return };
+    let Some(recorded) = recorded(&request(Kind::Kva, storm), to.path()) else { return };
     assert_eq!(recorded.ended, Some(Ended::Code(0)));
     assert_eq!(recorded.meta.lost(), 0);
-    assert!(read_events(to.path()) > 6000);
+    assert!(read_events(to.path()) > least_events);
     let imported = imported(to.path());
     assert_eq!((imported.lost, imported.implied_frees), (0, 0));
-    assert!(imported.events > 6000 && imported.events <= read_events(to.path()));
+    assert!(imported.events > least_events && imported.events <= read_events(to.path()));
     let differences = imported.differences.unwrap();
-    println!("{} events, {differences} differences to the last snapshot", imported.events);
+    println!("{storm}: {} events, 0 lost, {differences} differences to the last snapshot", imported.events);
     // Other programs allocate and free while the kernel lists areas.
     assert!(differences <= 16, "{imported:?}");
     for name in ["vmallocinfo.start", "vmallocinfo.end"] {
@@ -81,6 +77,21 @@ fn a_storm_of_areas_is_recorded() {
         // Neither 0 nor a hash.
         assert!(address.starts_with("0xffff"), "{address}");
     }
+}
+
+#[test]
+fn a_storm_of_areas_is_recorded() {
+    let _alone = alone();
+    match storms::areas(1) {
+        Ok(()) => assert_recorded("areas:3000", 6000),
+        Err(error) => eprintln!("not run: {error}"),
+    }
+}
+
+#[test]
+fn a_storm_of_threads_is_recorded() {
+    let _alone = alone();
+    assert_recorded("threads:10000", 10_000);
 }
 
 #[test]

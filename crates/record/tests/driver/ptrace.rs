@@ -101,6 +101,21 @@ fn threads_that_map_at_the_same_time_are_recorded_in_the_kernels_order() {
 }
 
 #[test]
+fn a_thread_that_executes_a_program_becomes_the_first_one() {
+    let _alone = alone();
+    let to = TempDir::new().unwrap();
+    let Some(recorded) = recorded(&crate::storms::command("executing"), to.path()) else { return };
+    assert_eq!(recorded.ended, Some(Ended::Code(0)));
+    let pid = recorded.meta.pid.unwrap();
+    let events = events(to.path());
+    let executed = events.iter().rposition(|event| event.what == What::Exec).unwrap();
+    let ended = |event: &Event| event.what == What::Exit && event.tid == pid;
+    assert!(events[executed].tid == pid && !events[..executed].iter().any(ended));
+    assert!(events[executed..].iter().any(ended));
+    assert_eq!(assert_agrees(to.path()), 1);
+}
+
+#[test]
 fn a_signal_goes_to_the_command() {
     let _alone = alone();
     let to = TempDir::new().unwrap();

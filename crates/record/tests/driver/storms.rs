@@ -4,6 +4,7 @@ use freehold_harness::bpf::Map;
 use freehold_sys::{Reservation, SysError};
 use freehold_trace::SplitMix;
 use std::env;
+use std::os::unix::process::CommandExt;
 use std::thread;
 
 /// Threads of a load, and mappings that each of them makes.
@@ -80,6 +81,12 @@ fn a_storm_runs() {
         "threads" => threads(number(10_000)),
         "objects" => (0..4).for_each(|_| objects(number(75_000) as u32).unwrap()),
         "mappings" => mappings(number(MAPPINGS)),
+        // A thread that is not the first one executes a program, while another one maps.
+        "executing" => {
+            thread::spawn(|| mappings(usize::MAX));
+            let error = std::process::Command::new("cat").arg("/dev/null").exec();
+            panic!("{error}");
+        }
         // A little of each that needs no rights.
         "" => {
             threads(40);
