@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod damaged;
+mod dat;
 mod golden;
 mod kernels;
 mod pages;
