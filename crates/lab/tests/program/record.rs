@@ -105,14 +105,23 @@ fn fake_tracefs() -> TempDir {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     };
-    for name in ["alloc_vmap_area", "free_vmap_area_noflush", "purge_vmap_area_lazy"] {
-        put(&format!("events/vmalloc/{name}/format"), &format!("name: {name}\n"));
+    let events = ["alloc_vmap_area", "free_vmap_area_noflush", "purge_vmap_area_lazy"];
+    for (id, name) in (1..).zip(events) {
+        let field = "field:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;";
+        let format = format!("name: {name}\nID: {id}\nformat:\n\t{field}\n\nprint fmt: \"\"\n");
+        put(&format!("events/vmalloc/{name}/format"), &format);
         put(&format!("instance/events/vmalloc/{name}/enable"), "0\n");
     }
     for name in ["tracing_on", "trace_clock", "options/overwrite", "buffer_size_kb"] {
         put(&format!("instance/{name}"), "\n");
     }
-    put("instance/events/header_page", "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
+    let fields = [
+        "u64 timestamp;\toffset:0;\tsize:8",
+        "local_t commit;\toffset:8;\tsize:8",
+        "char data;\toffset:16;\tsize:4080",
+    ];
+    let page: String = fields.iter().map(|field| format!("\tfield: {field};\tsigned:0;\n")).collect();
+    put("instance/events/header_page", &page);
     for cpu in freehold_sys::topology::online_cpus().unwrap_or_else(|| vec![0]) {
         put(&format!("instance/per_cpu/cpu{cpu}/trace_pipe_raw"), "");
         put(
