@@ -36,7 +36,8 @@ fn examples() -> Vec<(String, String)> {
 }
 
 fn count<T, E: Display>(items: impl Iterator<Item = Result<T, E>>) -> usize {
-    items.map(|item| item.unwrap_or_else(|error| panic!("{error}"))).count()
+    let whole: Result<Vec<T>, E> = items.collect();
+    whole.unwrap_or_else(|error| panic!("{error}")).len()
 }
 
 fn opened<T>(name: &str, opened: Result<T, TraceError>) -> T {

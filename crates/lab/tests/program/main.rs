@@ -6,6 +6,7 @@ mod bundled;
 mod cold;
 mod features;
 mod frozen;
+mod import;
 mod inspect;
 mod links;
 mod look_ups;

@@ -1,5 +1,8 @@
 //! Which addresses of a process are mapped: enough to hold a recording against `/proc/PID/maps`.
 
+#[cfg(test)]
+mod tests;
+
 use crate::event::{Call, Mapping, Source, What};
 use std::collections::BTreeMap;
 

@@ -336,3 +336,42 @@ fn linux_6_18_follows_processes() {
     fs::write(folder.path().join("maps.50.end"), maps.replace("2000 rw", "3000 rw")).unwrap();
     assert_eq!(imported(folder.path()).unwrap().1.differences, Some(1));
 }
+
+#[test]
+fn what_ptrace_saw_is_a_folder_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = recording("vma", "6.18", "pid=50\nstack_limit=8388608\n").replace("=tracefs", "=ptrace");
+    fs::write(folder.path().join("recording"), kernel).unwrap();
+    let log = "1000 0 50 exec python3\n\
+               1010 0 50 map 400000 403000 5 p file 1099511627776:7 0\n\
+               1020 0 50 call mmap 0 2000 3 22 ffffffffffffffff 0 = 140737353875456 -\n\
+               1030 0 50 call mmap 0 1000 1 2 3 0 = 140737353871360 1099511627776:7\n\
+               1040 0 50 thread 51 3d0f00\n\
+               1050 0 51 exit\n\
+               1060 0 50 exit\n";
+    fs::write(folder.path().join("events.log"), log).unwrap();
+    let maps = "400000-403000 r-xp 00000000 100:00 7                                     /usr/bin/python3\n\
+                7ffff7fbf000-7ffff7fc2000 rw-p 00000000 00:00 0 \n";
+    fs::write(folder.path().join("maps.50.end"), maps).unwrap();
+    let (trace, summary) = imported(folder.path()).unwrap();
+    let (first, rows) = rows(&trace);
+    assert!(first.ends_with(" source=ptrace arch=x86_64 boot=no stack_limit=8388608"), "{first}");
+    assert_eq!(
+        rows,
+        [
+            "0,0,50,x,,,,,,,,0",
+            "10,0,50,k,0,400000,12288,5,file,1,0,400000",
+            "10,0,50,m,0,0,8192,3,22,0,0,7ffff7fc0000",
+            "10,0,50,m,0,0,4096,1,2,1,0,7ffff7fbf000",
+            "10,0,50,t,0,,,51,3d0f00,,,0",
+            "10,0,51,e,0,,,,,,,0",
+            "10,0,50,e,0,,,,,,,1",
+            "0,0,50,z,0,,,,,,,",
+            "#task 50 python3",
+        ]
+    );
+    assert_eq!((summary.differences, summary.unknown), (Some(0), 0));
+    fs::write(folder.path().join("events.log"), log.replace(" = 1407", " : 1407")).unwrap();
+    let error = imported(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("events.log:3: \"=\" must stand where"), "{error}");
+}

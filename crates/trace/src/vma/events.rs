@@ -1,6 +1,5 @@
 //! Recorded events of process address spaces, one per completed system call, in the order of completion.
 
-use super::rows;
 use crate::named::named;
 use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
 use std::io::{self, Write};
@@ -223,7 +222,7 @@ impl TraceEvent for Event {
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        rows::write(self, out)
+        self.write_row(out)
     }
 }
 
