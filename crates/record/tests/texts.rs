@@ -288,3 +288,36 @@ fn whole_files_are_imported() {
         assert!(rows(name, kind).1.rows > 50, "{name}");
     }
 }
+
+/// Raw sub-buffers and format files of a running kernel, as a folder: the pages are read to their end.
+#[test]
+fn whole_pages_are_imported() {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/native");
+    let native = std::env::var_os("FREEHOLD_NATIVE").map_or(beside, PathBuf::from);
+    if !native.is_dir() {
+        println!("skipped: no folder of whole recordings; FREEHOLD_NATIVE names one");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let unpacked = |name: &str| zstd::decode_all(fs::read(native.join(name)).unwrap().as_slice()).unwrap();
+    let formats = String::from_utf8(unpacked("formats.txt.zst")).unwrap();
+    for part in format!("\n{formats}").split("\n# ").skip(1) {
+        let Some((event, text)) = part.split_once('\n').filter(|(_, text)| text.starts_with("name: ")) else {
+            continue;
+        };
+        let at = folder.path().join("events").join(event);
+        fs::create_dir_all(&at).unwrap();
+        fs::write(at.join("format"), format!("{text}\n")).unwrap();
+    }
+    let header = formats.split_once("\tfield: u64 timestamp").unwrap().1;
+    let header: String =
+        format!("\tfield: u64 timestamp{header}").lines().take(4).map(|line| format!("{line}\n")).collect();
+    fs::write(folder.path().join("events/header_page"), header).unwrap();
+    fs::write(folder.path().join("cpu0.raw"), unpacked("ftrace_cpu0.trace_pipe_raw.zst")).unwrap();
+    let recording = "#freehold-recording v1\nkind=pcpu\nrelease=6.18.44\npagesize=4096\npossible=2\nstart_ns=0\nend_ns=0\nsource=tracefs\n";
+    fs::write(folder.path().join("recording"), recording).unwrap();
+    let (trace, summary) = imported(&[folder.path().to_owned()], Kind::Pcpu).unwrap();
+    assert_eq!(read(&trace, Kind::Pcpu) as u64, summary.rows);
+    assert!(summary.rows > 50 && summary.lost == 0, "{summary:?}");
+    println!("{summary:?}");
+}
