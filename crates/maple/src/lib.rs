@@ -80,6 +80,7 @@ mod drop_all;
 mod entry;
 mod error;
 mod facts;
+mod key;
 mod map;
 mod node;
 mod plan;
@@ -95,6 +96,7 @@ mod value_arena;
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, InsertError, SortedError, StoreError};
 pub use facts::{Facts, Heights, StoreType};
+pub use key::{Key, KeySpan, SpanOf};
 pub use freehold_units::{Broken, OutOfMemory, Rejected};
 pub use map::{Gaps, GapsWithin, Removed, Request, WordMap};
 #[doc(hidden)]
