@@ -179,6 +179,12 @@ macro_rules! key {
 /// Marks what has keys of a type and holds none.
 pub(crate) type Keys<K> = PhantomData<fn() -> K>;
 
+/// The part of a range of words that is in the domain, which for 64 bits is all of it.
+#[inline]
+pub(crate) fn in_domain<K: Key>(words: Span) -> Option<Span> {
+    if K::LAST == u64::MAX { Some(words) } else { words.intersection(domain::<K>()) }
+}
+
 /// The words of all keys.
 pub(crate) fn domain<K: Key>() -> Span {
     Span::from(..=K::LAST)
@@ -203,7 +209,7 @@ fn words<K: Key>(bounds: &impl RangeBounds<K>) -> Option<Span> {
 /// The words of the keys in some bounds; `None` if there are none.
 #[inline]
 pub(crate) fn within<K: Key>(bounds: &impl RangeBounds<K>) -> Option<Span> {
-    words(bounds)?.intersection(domain::<K>())
+    in_domain::<K>(words(bounds)?)
 }
 
 /// The words of bounds to be stored over. They are refused if they have no key, or reach beyond the last one.
@@ -222,7 +228,7 @@ pub(crate) fn with_keys<K: Key, T>((words, value): (Span, T)) -> (K::Span, T) {
 /// The keys of the gap of a key. A value that is no key is a gap of its own.
 #[inline]
 pub(crate) fn gap_at<K: Key>(key: K, gap: Span) -> K::Span {
-    match gap.intersection(domain::<K>()) {
+    match in_domain::<K>(gap) {
         Some(gap) if key.to_word() <= K::LAST => K::Span::of_words(gap),
         _ => K::Span::of_one(key),
     }

@@ -96,8 +96,8 @@ mod value_arena;
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, InsertError, SortedError, StoreError};
 pub use facts::{Facts, Heights, StoreType};
-pub use key::{Key, KeySpan, SpanOf};
 pub use freehold_units::{Broken, OutOfMemory, Rejected};
+pub use key::{Key, KeySpan, SpanOf};
 pub use map::{Gaps, GapsWithin, Removed, Request, WordMap};
 #[doc(hidden)]
 pub use node::Nodes;

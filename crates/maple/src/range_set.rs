@@ -120,7 +120,11 @@ impl<K: Key> RangeSet<K> {
         let checked = ranges.into_iter().map(|span| {
             position += 1;
             let span = span.words();
-            if span.last() <= K::LAST { Ok(span) } else { Err(SortedError::OutOfDomain { position: position - 1 }) }
+            if span.last() <= K::LAST {
+                Ok(span)
+            } else {
+                Err(SortedError::OutOfDomain { position: position - 1 })
+            }
         });
         let mut refused = None;
         let words = checked.map_while(|span| span.map_err(|error| refused = Some(error)).ok());

@@ -72,7 +72,8 @@ impl<K: Key> SpanOf<K> for KeySpan<K> {
     #[inline]
     fn words(self) -> Span {
         // Its ends are in order, as `new` and maps make no other.
-        Span::new(self.first.to_word(), self.last.to_word()).expect("M14: the words of keys are in their order")
+        Span::new(self.first.to_word(), self.last.to_word())
+            .expect("M14: the words of keys are in their order")
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::WordMap;
 use crate::entry::StoredValue;
-use crate::key::{Key, Keys, SpanOf, domain};
+use crate::key::{Key, Keys, SpanOf, in_domain};
 use crate::tree::{Slots, Tree};
 use core::fmt;
 use core::iter::FusedIterator;
@@ -66,7 +66,7 @@ impl<'a, K: Key> Gaps<'a, K> {
 
     /// The keys of a gap. The last gap of the tree may reach beyond the domain.
     fn keys(gap: Span) -> Option<K::Span> {
-        gap.intersection(domain::<K>()).map(K::Span::of_words)
+        in_domain::<K>(gap).map(K::Span::of_words)
     }
 }
 

@@ -103,7 +103,9 @@ impl<V, K: Key> RangeMap<V, K> {
     ///
     /// # Errors
     /// As for [`from_sorted`](RangeMap::from_sorted), or `OutOfDomain`.
-    pub fn from_sorted_with_keys(entries: impl IntoIterator<Item = (K::Span, V)>) -> Result<Self, SortedError> {
+    pub fn from_sorted_with_keys(
+        entries: impl IntoIterator<Item = (K::Span, V)>,
+    ) -> Result<Self, SortedError> {
         let mut filling = RangeFilling::new();
         for (span, value) in entries {
             filling.push(span.words(), value)?;
@@ -180,7 +182,7 @@ impl<R: RangeBounds<u64>, V: Clone, const N: usize> From<[(R, V); N]> for RangeM
 /// Maps are equal if they have equal entries.
 impl<V: PartialEq, K: Key> PartialEq for RangeMap<V, K> {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.ranges.iter().eq(other.ranges.iter())
+        self.len() == other.len() && self.iter_words().eq(other.iter_words())
     }
 }
 

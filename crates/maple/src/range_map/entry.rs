@@ -100,7 +100,8 @@ impl<'a, V, K: Key> OccupiedEntry<'a, V, K> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "remove_entry")]
     pub fn remove(self) -> (K::Span, V) {
-        let (_, value) = self.map.ranges.erase(self.span.first()).expect("M1: an entry that was found is there");
+        let (_, value) =
+            self.map.ranges.erase(self.span.first()).expect("M1: an entry that was found is there");
         (K::Span::of_words(self.span), value)
     }
 }

@@ -1,18 +1,29 @@
 //! Iteration over shared and over mutable values.
 
 use super::RangeMap;
-use super::numbered;
+use super::numbered::Numbered;
 use crate::key::{Key, Keys, SpanOf, with_keys, within};
 use crate::map;
+use crate::value_arena::ValueArena;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
+use freehold_units::Span;
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
 pub struct Iter<'a, V, K = u64> {
-    entries: numbered::Iter<'a, V>,
+    numbers: map::Iter<'a, u32>,
+    values: &'a ValueArena<V>,
     keys: Keys<K>,
+}
+
+impl<'a, V, K> Iter<'a, V, K> {
+    /// The entries that overlap a range; none without one.
+    #[inline]
+    pub(super) fn new(ranges: &'a Numbered<V>, within: Option<Span>) -> Self {
+        Self { numbers: ranges.numbers.range_within(within), values: &ranges.values, keys: PhantomData }
+    }
 }
 
 /// Entries in ascending order of their indexes, or from the back in descending order, with mutable values.
@@ -29,14 +40,14 @@ pub struct Spans<'a, K = u64> {
 }
 
 /// The values of entries, in the order of their indexes.
-pub struct Values<'a, V>(numbered::Iter<'a, V>);
+pub struct Values<'a, V>(Iter<'a, V>);
 
 /// The values of entries, in the order of their indexes, mutable.
 pub struct ValuesMut<'a, V>(map::IterMut<'a, V>);
 
 impl<V, K> Clone for Iter<'_, V, K> {
     fn clone(&self) -> Self {
-        Self { entries: self.entries.clone(), keys: PhantomData }
+        Self { numbers: self.numbers.clone(), values: self.values, keys: PhantomData }
     }
 }
 
@@ -51,13 +62,13 @@ impl<'a, V, K: Key> Iterator for Iter<'a, V, K> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.entries.next().map(with_keys::<K, _>)
+        self.numbers.next().map(|(span, number)| (K::Span::of_words(span), self.values.get(number)))
     }
 }
 
 impl<V, K: Key> DoubleEndedIterator for Iter<'_, V, K> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.entries.next_back().map(with_keys::<K, _>)
+        self.numbers.next_back().map(|(span, number)| (K::Span::of_words(span), self.values.get(number)))
     }
 }
 
@@ -183,7 +194,7 @@ impl<V, K: Key> RangeMap<V, K> {
     #[inline]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<K>) -> Iter<'_, V, K> {
-        Iter { entries: self.ranges.iter_within(within(&bounds)), keys: PhantomData }
+        Iter::new(&self.ranges, within(&bounds))
     }
 
     /// [`range`](Self::range) under the name that interval maps use.
@@ -224,7 +235,9 @@ impl<V, K: Key> RangeMap<V, K> {
     /// ```
     #[doc(alias = "overlapping_mut")]
     pub fn range_mut(&mut self, bounds: impl RangeBounds<K>) -> IterMut<'_, V, K> {
-        IterMut { entries: self.ranges.iter_mut_within(within(&bounds)), keys: PhantomData }
+        let Numbered { numbers, values } = &mut self.ranges;
+        let entries = map::IterMut::new(numbers.range_within(within(&bounds)), values.places_mut());
+        IterMut { entries, keys: PhantomData }
     }
 
     /// The ranges of all entries, ascending.
@@ -241,7 +254,7 @@ impl<V, K: Key> RangeMap<V, K> {
     /// Cost: as for [`iter`](Self::iter).
     #[must_use]
     pub fn values(&self) -> Values<'_, V> {
-        Values(self.iter().entries)
+        Values(self.iter_words())
     }
 
     /// The values of all entries, in the order of their indexes, mutable.
@@ -267,6 +280,13 @@ impl<V, K: Key> RangeMap<V, K> {
     #[must_use]
     pub fn last(&self) -> Option<(K::Span, &V)> {
         self.iter().next_back()
+    }
+}
+
+impl<V, K> RangeMap<V, K> {
+    /// All entries, with the words of their keys.
+    pub(super) fn iter_words(&self) -> Iter<'_, V> {
+        Iter::new(&self.ranges, Some(Span::ALL))
     }
 }
 

@@ -12,7 +12,7 @@
 
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
-use crate::map::{self, IterMut, WordMap, overlap};
+use crate::map::{WordMap, overlap};
 use crate::tree::StorePlan;
 use crate::value_arena::ValueArena;
 use core::mem;
@@ -32,33 +32,6 @@ pub(super) fn number_of(word: Word) -> u32 {
 /// The number of an entry that is cut, and its new value.
 pub(super) type CutEnd<V> = Option<(u32, V)>;
 
-/// Entries of a tree, with their values.
-pub(super) struct Iter<'a, V> {
-    numbers: map::Iter<'a, u32>,
-    values: &'a ValueArena<V>,
-}
-
-impl<V> Clone for Iter<'_, V> {
-    fn clone(&self) -> Self {
-        Self { numbers: self.numbers.clone(), values: self.values }
-    }
-}
-
-impl<'a, V> Iterator for Iter<'a, V> {
-    type Item = (Span, &'a V);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        self.numbers.next().map(|(span, number)| (span, self.values.get(number)))
-    }
-}
-
-impl<V> DoubleEndedIterator for Iter<'_, V> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.numbers.next_back().map(|(span, number)| (span, self.values.get(number)))
-    }
-}
-
 impl<V> Numbered<V> {
     pub(super) const fn new(numbers: WordMap<u32>) -> Self {
         Self { numbers, values: ValueArena::new() }
@@ -73,22 +46,6 @@ impl<V> Numbered<V> {
         // There are as many values as entries, and each entry has one, so no two entries share one.
         let in_tree = self.values.len() - self.values.forgotten();
         check(in_tree as u64 == self.numbers.len(), "M8", "a value's number is in the tree once", 0)
-    }
-
-    /// All entries.
-    pub(super) fn iter(&self) -> Iter<'_, V> {
-        self.iter_within(Some(Span::ALL))
-    }
-
-    /// The entries that overlap a range; none without one.
-    #[inline]
-    pub(super) fn iter_within(&self, span: Option<Span>) -> Iter<'_, V> {
-        Iter { numbers: self.numbers.range_within(span), values: &self.values }
-    }
-
-    /// The entries that overlap a range, with mutable values; none without one.
-    pub(super) fn iter_mut_within(&mut self, span: Option<Span>) -> IterMut<'_, V> {
-        IterMut::new(self.numbers.range_within(span), self.values.places_mut())
     }
 
     /// Plans a store or a removal. Reserves its nodes, and places for a new value and a second one.

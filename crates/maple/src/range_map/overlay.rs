@@ -67,7 +67,7 @@ impl<V, K: Key> RangeMap<V, K> {
         &'a self,
         other: &'a RangeMap<W, K>,
     ) -> impl Iterator<Item = (Span, Option<&'a V>, Option<&'a W>)> {
-        pieces(self.ranges.iter(), other.ranges.iter())
+        pieces(self.iter_words(), other.iter_words())
     }
 }
 

@@ -8,8 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 impl<V: Serialize, K: Key + Serialize> Serialize for RangeMap<V, K> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
-        let entries = self.ranges.iter();
-        let entries = entries.map(|(span, value)| (K::from_word(span.first()), K::from_word(span.last()), value));
+        let entries = self
+            .iter_words()
+            .map(|(span, value)| (K::from_word(span.first()), K::from_word(span.last()), value));
         serializer.collect_seq(entries)
     }
 }

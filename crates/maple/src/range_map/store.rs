@@ -98,11 +98,7 @@ impl<V, K: Key> RangeMap<V, K> {
     /// or value. Nothing has changed then, and the error returns the value.
     #[doc(alias = "try_insert")]
     #[doc(alias = "insert_strict")]
-    pub fn insert(
-        &mut self,
-        bounds: impl RangeBounds<K>,
-        value: V,
-    ) -> Result<(), Rejected<V, InsertError>> {
+    pub fn insert(&mut self, bounds: impl RangeBounds<K>, value: V) -> Result<(), Rejected<V, InsertError>> {
         let span = match to_store(&bounds) {
             Ok(span) => span,
             Err(cause) => return Err(Rejected { value, cause: cause.into() }),
@@ -262,6 +258,7 @@ impl<V> Numbered<V> {
     }
 
     /// Removes the whole entry that contains an index.
+    #[inline]
     pub(super) fn erase(&mut self, index: u64) -> Option<(Span, V)> {
         let (span, number) = self.numbers.erase(index)?;
         Some((span, self.values.take(number)))

@@ -187,6 +187,7 @@ impl<V: Clone, K: Key> RangeMap<V, K> {
 
 impl<V> Numbered<V> {
     /// Plans a store or a removal. Reserves what it takes, and capacity for what it returns.
+    #[inline]
     fn plan_taking(&mut self, plan: &mut StorePlan, entry: bool) -> Result<Vec<(Span, V)>, OutOfMemory> {
         let taken = self.numbers.room_for_entries(plan.span)?;
         self.prepare(plan, entry)?;
@@ -195,6 +196,7 @@ impl<V> Numbered<V> {
 
     /// Makes a prepared store over `span`, and returns what it removes. `ends` are the new values of remaining parts.
     /// `cut` computes those of removed parts of entries that are cut.
+    #[inline]
     fn commit_taking(
         &mut self,
         plan: &mut StorePlan,

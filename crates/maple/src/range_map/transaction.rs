@@ -225,17 +225,15 @@ impl<V> Stores<V> {
     /// As [`plan`](Self::plan), for a range that must be free.
     fn plan_insert(&mut self, ranges: &mut Numbered<V>, plan: &mut StorePlan) -> Result<(), InsertError> {
         self.plan(ranges, plan, true)?;
-        if plan.is_free() { Ok(()) } else { Err(InsertError::Occupied(ranges.numbers.tree.first_entry(plan))) }
+        if plan.is_free() {
+            Ok(())
+        } else {
+            Err(InsertError::Occupied(ranges.numbers.tree.first_entry(plan)))
+        }
     }
 
     /// Makes a planned store. `second` is the value of the upper part of an entry that is cut in two.
-    fn apply(
-        &mut self,
-        ranges: &mut Numbered<V>,
-        plan: &mut StorePlan,
-        value: Option<V>,
-        second: Option<V>,
-    ) {
+    fn apply(&mut self, ranges: &mut Numbered<V>, plan: &mut StorePlan, value: Option<V>, second: Option<V>) {
         let Numbered { numbers, values } = ranges;
         let [entry, second] = put_both(values, value, second);
         let second = |_| second.expect("M8: a cut entry has a second value");
