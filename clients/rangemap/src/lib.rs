@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Cargo uses a patch only if its version is the one in the program's `Cargo.lock`, which is 1.8.0 here. If the lock has
-//! another that the program's requirement allows to be this one, `cargo update -p rangemap` takes the patch; otherwise
+//! another, `cargo update -p rangemap --precise 1.8.0` changes that where the program's requirement allows it; otherwise
 //! change the version in this crate's `Cargo.toml`. `cargo tree -i rangemap` shows which one is used.
 //!
 //! # What differs

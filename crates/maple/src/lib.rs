@@ -15,7 +15,8 @@
 //!   values are in the tree itself. It also has plans and cursors, and needs no clone where an entry is
 //!   cut.
 //!
-//! [`RangeSet`] is a set of ranges, which are merged where they touch.
+//! [`RangeSet`] is a set of ranges, which are merged where they touch. Both it and `RangeMap` take keys of other types than
+//! `u64`: see [`Key`].
 //!
 //! With the feature `std` there is `MapleTree`, a map of words that threads share: readers never wait, one writer at a
 //! time stores.

@@ -1,7 +1,7 @@
 //! The map for values of any type, with keys of any type.
 //!
-//! What a call does to the tree and to the values is in [`Numbered`](numbered::Numbered), which knows words alone. Here
-//! keys become words, and words become keys.
+//! What a call does to the tree and to the values is in `numbered.rs`, which knows words alone. Here keys become words,
+//! and words become keys.
 
 mod alloc;
 mod collect;
@@ -47,9 +47,14 @@ use numbered::Numbered;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// # Keys
+/// Keys are `u64` unless the type says otherwise: `RangeMap<V, char>`, or an address of a program's own ([`Key`]). A map
+/// of other keys begins with [`with_keys`](Self::with_keys). Its ranges are [`KeySpan`](crate::KeySpan)s, and errors and
+/// [requests](crate::Request) have the words of its keys.
+///
 /// # Coming from `BTreeMap` or `rangemap`
 /// Search these docs for the name of a method there. Ranges are accepted in any form: `0..10`, `0..=9`, `5..`, a
-/// [`Span`].
+/// [`Span`](freehold_units::Span).
 ///
 /// | Theirs | Ours |
 /// |---|---|

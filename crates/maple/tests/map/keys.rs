@@ -75,10 +75,9 @@ impl<K: TestKey> Model<K> {
             assert_eq!(map.get(key).copied(), cells[at]);
             let entry = entries.iter().find(|(span, _)| span.contains(key));
             assert_eq!(map.entry_at(key).map(|(span, value)| (span, Some(*value))).as_ref(), entry);
-            if entry.is_some() {
-                assert_eq!(map.slot_at(key).0, entry.unwrap().0);
-            } else {
-                assert!(map.slot_at(key).1.is_none() && map.slot_at(key).0.contains(key));
+            match entry {
+                Some((span, _)) => assert_eq!(map.slot_at(key).0, *span),
+                None => assert!(map.slot_at(key).1.is_none() && map.slot_at(key).0.contains(key)),
             }
         }
     }
