@@ -106,7 +106,10 @@ impl<V, K: Key> RangeMap<V, K> {
     pub fn from_sorted_with_keys(
         entries: impl IntoIterator<Item = (K::Span, V)>,
     ) -> Result<Self, SortedError> {
+        let entries = entries.into_iter();
         let mut filling = RangeFilling::new();
+        // No value has a place too many then. If a hint is wrong, or so much is not there, places are made one by one.
+        let _ = filling.values.reserve(entries.size_hint().0);
         for (span, value) in entries {
             filling.push(span.words(), value)?;
         }
