@@ -34,7 +34,7 @@ pub trait SpanOf<K>: Copy + RangeBounds<K> + sealed::Sealed {
     #[must_use]
     fn words(self) -> Span;
 
-    /// A range of one value, which need not be a key.
+    /// A range of one value, which need not be a key. Cost: constant.
     #[doc(hidden)]
     #[must_use]
     fn of_one(value: K) -> Self;

@@ -7,6 +7,7 @@ use freehold_maple::{
 use freehold_units::Span;
 use proptest::prelude::*;
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Address(u64);
@@ -82,8 +83,40 @@ impl<K: TestKey> Model<K> {
         }
     }
 
+    /// Inserts a number in both, unless there is something in the way.
+    fn insert(
+        &mut self,
+        map: &mut RangeMap<u32, K>,
+        cells: RangeInclusive<usize>,
+        span: KeySpan<K>,
+        number: u32,
+    ) {
+        let free = self.cells[cells.clone()].iter().all(Option::is_none);
+        match map.insert(span, number) {
+            Ok(()) => assert!(free),
+            Err(refused) => {
+                let InsertError::Occupied(words) = refused.cause else { panic!("{refused}") };
+                assert!(!free && map.entry_at(K::from_word(words.first())).is_some());
+            }
+        }
+        if free {
+            self.cells[cells].fill(Some(number));
+        }
+    }
+
+    /// Erases the entry of a key in both.
+    fn erase(&mut self, map: &mut RangeMap<u32, K>, key: K) {
+        let erased = map.erase(key);
+        let run = runs(&self.keys, &self.cells, true).into_iter().find(|(run, _)| run.contains(key));
+        assert_eq!(erased.map(|(span, value)| (span, Some(value))), run);
+        if let Some((run, _)) = run {
+            let gone = self.cells.iter_mut().zip(&self.keys).filter(|(_, key)| run.contains(**key));
+            gone.for_each(|(cell, _)| *cell = None);
+        }
+    }
+
     /// The cells of a range that a random change is about, and the range in one of its forms.
-    fn pick(&self, first: u8, len: u8) -> (std::ops::RangeInclusive<usize>, KeySpan<K>) {
+    fn pick(&self, first: u8, len: u8) -> (RangeInclusive<usize>, KeySpan<K>) {
         let first = first as usize % self.keys.len();
         let last = (first + len as usize % 40).min(self.keys.len() - 1);
         (first..=last, KeySpan::new(self.keys[first], self.keys[last]).unwrap())
@@ -113,19 +146,7 @@ fn run<K: TestKey>(keys: &[K], changes: &[[u8; 3]]) {
                 members.cells[cells].fill(Some(0));
                 assert!(all.contains(span.first()) && all.contains(span.last()));
             }
-            3 => {
-                let free = apart.cells[cells.clone()].iter().all(Option::is_none);
-                match map.insert(span, number) {
-                    Ok(()) => assert!(free),
-                    Err(refused) => {
-                        let InsertError::Occupied(words) = refused.cause else { panic!("{refused}") };
-                        assert!(!free && map.entry_at(K::from_word(words.first())).is_some());
-                    }
-                }
-                if free {
-                    apart.cells[cells].fill(Some(number));
-                }
-            }
+            3 => apart.insert(&mut map, cells, span, number),
             4 => {
                 // Half open, from the left.
                 let below = ..span.first();
@@ -143,16 +164,7 @@ fn run<K: TestKey>(keys: &[K], changes: &[[u8; 3]]) {
                 assert_eq!(taken, wanted);
                 apart.cells[cells].fill(None);
             }
-            _ => {
-                let erased = map.erase(span.first());
-                let run =
-                    runs(keys, &apart.cells, true).into_iter().find(|(run, _)| run.contains(span.first()));
-                assert_eq!(erased.map(|(span, value)| (span, Some(value))), run);
-                if let Some((run, _)) = run {
-                    let gone = apart.cells.iter_mut().zip(keys).filter(|(_, key)| run.contains(**key));
-                    gone.for_each(|(cell, _)| *cell = None);
-                }
-            }
+            _ => apart.erase(&mut map, span.first()),
         }
         apart.check(&map);
         merged.check(&merging);
