@@ -47,7 +47,12 @@ pub struct TraceHeader {
     pub description: String,
     /// Records lost while recording.
     pub lost_records: u64,
+    /// What else line 1 says, `key=value`, in its order: `possible`, `online`, `pools`, `source`, `arch`, `boot` and others.
+    pub words: Vec<(String, String)>,
 }
+
+/// Words of line 1 that have a field of their own.
+const OWN_WORDS: [&str; 5] = ["kind", "kernel", "ncpu", "pagesize", "clock"];
 
 impl TraceHeader {
     /// What the recording is called: its workload, and what was recorded of it.
@@ -84,6 +89,8 @@ impl TraceHeader {
         if prefixed(lines, "#")? != kind.columns() {
             return Err(lines.error(format!("the columns must be {}", kind.columns())));
         }
+        let others = words.split(' ').filter_map(|word| word.split_once('='));
+        let others = others.filter(|(key, _)| !OWN_WORDS.contains(key));
         Ok(Self {
             kind,
             kernel,
@@ -92,7 +99,14 @@ impl TraceHeader {
             workload: name.to_owned(),
             description: description.to_owned(),
             lost_records,
+            words: others.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
         })
+    }
+
+    /// What line 1 says under this key, beside what has a field of its own.
+    #[must_use]
+    pub fn word(&self, key: &str) -> Option<&str> {
+        self.words.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
     }
 }
 
