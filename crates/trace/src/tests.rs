@@ -132,6 +132,7 @@ fn headers_say_what_is_recorded() {
         workload: "w".to_owned(),
         description: "d".to_owned(),
         lost_records: 3,
+        words: Vec::new(),
     };
     assert_eq!(header, expected);
 }
