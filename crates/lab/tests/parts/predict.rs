@@ -44,7 +44,7 @@ fn the_drained_recording_is_predicted() {
 
 #[test]
 fn each_rule_is_worth_something() {
-    let of = |texts| bundled("traces/bpfvm.kva.csv.zst", texts, Way::default()).right();
+    let of = |texts: &[&str]| bundled("traces/bpfvm.kva.csv.zst", texts, Way::default()).right();
     let recorded = of(&[]);
     for other in [
         "lazy=off",

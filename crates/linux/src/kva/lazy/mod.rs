@@ -248,7 +248,7 @@ impl LazySpace {
             }
             self.tree.reserve(1)?;
             self.unlist(area);
-            self.to_tree(area);
+            self.make_free(area);
         }
         Ok(())
     }
@@ -282,7 +282,7 @@ impl LazySpace {
     pub fn release(&mut self, first: u64) -> Result<Span, Error> {
         let area = self.live(first)?;
         self.tree.reserve(1)?;
-        self.to_tree(area);
+        self.make_free(area);
         Ok(area)
     }
 
@@ -386,7 +386,7 @@ impl LazySpace {
     }
 
     /// Makes an area that is in no list free. The caller has reserved a node.
-    fn to_tree(&mut self, area: Span) {
+    fn make_free(&mut self, area: Span) {
         self.areas.remove(area.first()).expect("K4: an area starts there");
         self.tree.release_span(area, &mut ()).expect("K4: areas and free blocks are disjoint");
     }

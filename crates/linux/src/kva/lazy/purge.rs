@@ -154,7 +154,7 @@ impl LazySpace {
             self.returned.try_reserve(1).map_err(|_| Error::NoMemory)?;
             let area = self.span_at(first);
             self.unlist(area);
-            self.to_tree(area);
+            self.make_free(area);
             self.returned.push(area);
         }
         Ok(())
@@ -186,7 +186,7 @@ impl LazySpace {
             let Some(first) = self.purge.as_mut().and_then(|purge| purge.large.pop()) else { break };
             let Some(area) = self.taken(first) else { continue };
             self.counts.lazy_pages -= self.pages(area);
-            self.to_tree(area);
+            self.make_free(area);
             self.returned.push(area);
         }
         if let Some(purge) = &mut self.purge {
@@ -198,7 +198,7 @@ impl LazySpace {
     /// Puts an area that is in no list into its list, or into the tree if no list is for it. For the tree the caller has
     /// reserved a node.
     pub(super) fn refill_one(&mut self, area: Span) {
-        let Some(list) = self.list_of(area) else { return self.to_tree(area) };
+        let Some(list) = self.list_of(area) else { return self.make_free(area) };
         self.areas.at_mut(area.first()).held = Held::Pooled(list);
         if self.choices.pools == Pools::Fifo {
             self.lists[list].push_tail(&mut self.areas, area.first());
