@@ -6,6 +6,7 @@ use freehold_lab::choices::{Choices, replayed_engines};
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::commands::{adversary, record};
 use freehold_lab::kind::{Stressed, Subject};
+use freehold_lab::predict::Way;
 use freehold_lab::run;
 use freehold_lab::study::{self, Publication};
 use freehold_trace::Kind;
@@ -63,6 +64,34 @@ impl Common {
     }
 }
 
+/// How the addresses of a recording of kernel areas are predicted.
+#[derive(Debug, Args)]
+pub(crate) struct Predict {
+    /// Of a recording of kernel areas: only predict its addresses, and let every event take effect where it stands.
+    #[arg(long, conflicts_with_all = ["engine", "rounds", "instructions"])]
+    pub(crate) strict: bool,
+    /// Of a recording of kernel areas: only predict its addresses, by the recorded kernel's rules and by others beside them. `lazy=off`,
+    /// `pools=off|shared|fifo`, `decay=6.16|6.9|off|tail`, `refill=lowest|highest|by-time`, `nodes=N`, `lazy-limit=PAGES`; again for
+    /// more.
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["engine", "rounds", "instructions"])]
+    pub(crate) set: Vec<String>,
+    /// Of a recording of kernel areas: only predict its addresses, and let the model keep its own places.
+    #[arg(long, conflicts_with_all = ["engine", "rounds", "instructions", "strict"])]
+    pub(crate) free_running: bool,
+}
+
+impl Predict {
+    /// Whether nothing else is asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.strict || self.free_running || !self.set.is_empty()
+    }
+
+    /// How recordings are followed.
+    pub(crate) fn way(&self) -> Way {
+        Way { strict: self.strict, free_running: self.free_running }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Hold engines against recorded answers.
@@ -90,6 +119,8 @@ pub(crate) enum Command {
         /// are the same in every run.
         #[arg(long, conflicts_with_all = ["rounds", "report"])]
         instructions: bool,
+        #[command(flatten)]
+        predict: Predict,
         /// Write an HTML report there.
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,

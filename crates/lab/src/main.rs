@@ -200,6 +200,11 @@ fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Resul
         Command::Replay { files, engine, instructions: true, .. } => {
             Made::new("replay", commands::instructions::run(files, engine, progress)?)
         }
+        Command::Replay { files, report, predict, .. } if predict.is_asked() => {
+            report.as_deref().map_or(Ok(()), tried)?;
+            let results = commands::replay::predict(files, &predict.set, predict.way())?;
+            Made { page: report.clone(), ..Made::new("replay", results) }
+        }
         Command::Replay { files, engine, rounds, report, .. } => {
             report.as_deref().map_or(Ok(()), tried)?;
             let files: Vec<_> = files.iter().map(|file| (file, *rounds)).collect();
