@@ -53,7 +53,7 @@ pub extern "C" fn fh_pooled_destroy(pooled: Option<Box<fh_pooled>>) -> c_int {
     fh_error::FH_OK as c_int
 }
 
-/// Allocates a range of at least `size_bytes`.
+/// Allocates a range of at least `size_bytes`, which are whole granules.
 ///
 /// `span`: gets it, rounded up to a slot. Any thread. Cost: one exchange, mostly; O(log n) for n slabs under a lock otherwise.
 ///

@@ -26,7 +26,7 @@ pub struct fh_slots_layout {
     pub size: usize,
     /// Bytes of a slot, rounded up to pages.
     pub slot_bytes: usize,
-    /// The most slots that are held at one time.
+    /// How many slots can be held at one time, rounded up.
     pub count: u64,
     /// Bytes behind each slot that fault; 0 for none.
     pub guard_bytes: usize,

@@ -26,7 +26,7 @@ pub struct fh_stacks_layout {
     pub size: usize,
     /// Usable bytes of a stack, rounded up to pages.
     pub stack_bytes: usize,
-    /// The most stacks that are held at one time.
+    /// How many stacks can be held at one time, rounded up.
     pub count: u64,
     /// Bytes below each stack that fault.
     pub guard_bytes: usize,
