@@ -33,6 +33,10 @@ static void *serve(void *ctx) {
 }
 
 int main(void) {
+#if defined(FH_EXAMPLE_FENCES)
+    /* ThreadSanitizer does not see the barriers that the system makes for readers. */
+    fh_use_fences();
+#endif
     fh_registry *registry;
     fh_label label = {"path", "/"};
     pthread_t threads[THREADS];

@@ -72,6 +72,10 @@ static int give_back(void *ctx, const fh_region *region) {
 }
 
 int main(void) {
+#if defined(FH_EXAMPLE_FENCES)
+    /* ThreadSanitizer does not see the barriers that the system makes for readers. */
+    fh_use_fences();
+#endif
     fh_span all = {0, UINT64_MAX}, bars[DEVICES];
     fh_request request = FH_REQUEST_INIT(0x4000);
     pthread_t threads[CPUS];

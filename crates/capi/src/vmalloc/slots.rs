@@ -45,10 +45,11 @@ pub extern "C" fn fh_slots_new(
 ) -> c_int {
     given!(vm, layout, slots);
     attempt!(check_size::<fh_slots_layout>(layout.size));
+    // For names and descriptions, whose making cannot return an error.
+    let _aside = attempt!(Aside::new(16, 4096));
     let wanted = SlotLayout::new(layout.slot_bytes).count(layout.count).guard(layout.guard_bytes);
     let wanted = wanted.zero(attempt!(zero(layout.is_zero)));
     let place = attempt!(boxed(MaybeUninit::uninit()));
-    let _aside = attempt!(Aside::new(16, 4096));
     let vm = vm.opened();
     match vm.vm.slots(&wanted) {
         Ok(pool) => {

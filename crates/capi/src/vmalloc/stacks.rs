@@ -53,9 +53,10 @@ pub extern "C" fn fh_stacks_new(
 ) -> c_int {
     given!(vm, layout, stacks);
     attempt!(check_size::<fh_stacks_layout>(layout.size));
+    // For names and descriptions, whose making cannot return an error.
+    let _aside = attempt!(Aside::new(16, 4096));
     let wanted = StackLayout::new(layout.stack_bytes).count(layout.count).guard(layout.guard_bytes);
     let place = attempt!(boxed(MaybeUninit::uninit()));
-    let _aside = attempt!(Aside::new(16, 4096));
     let vm = vm.opened();
     match StackPool::with_layout(&vm.vm, &wanted) {
         Ok(pool) => {
