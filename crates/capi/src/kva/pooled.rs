@@ -1,8 +1,9 @@
 //! An address space of slabs, for threads that allocate and free all the time: `fh_pooled`.
 
-use crate::error::{Failure, fh_error};
+use crate::error::{Failure, check_size, fh_error};
 use crate::handle::{code_of, hand_out};
-use crate::types::{align, check_size, fh_request, fh_span};
+use crate::plain::fh_span;
+use crate::types::{align, fh_request};
 use freehold::kva::PooledSpace;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

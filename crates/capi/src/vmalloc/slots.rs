@@ -1,10 +1,9 @@
 //! A pool of slots of one size: `fh_slots`.
 
 use super::vm::{fh_vm, zero};
-use crate::error::{Failure, fh_error};
+use crate::error::{Failure, check_size, fh_error};
 use crate::handle::boxed;
 use crate::memory::Aside;
-use crate::types::check_size;
 use freehold::vmalloc::{Slot, SlotLayout, Slots};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
