@@ -129,7 +129,7 @@ impl History {
     }
 
     fn add(&mut self, event: &Event, taken: &mut BTreeMap<u64, Span>) -> Result<(), String> {
-        let Event { stamp, kind, object, span, align, window, ref note } = *event;
+        let Event { stamp, kind, object, span, align, window, ref note, .. } = *event;
         let row = |what| Row { at_ns: stamp.at_ns, cpu: stamp.cpu, task: stamp.tid, what };
         match (kind, object, span) {
             (EventKind::Initial, Some(object), Some(place)) => {
