@@ -1,7 +1,50 @@
-//! Tests of the kernel's calls on a maple tree, as one program.
+//! Tests of the kernel's calls on a maple tree, as one program. Those that need nothing of one of the two maps run on a
+//! tree with one owner and, with the feature `std`, on a shared one.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-mod calls;
-mod cursor;
-mod defects;
+mod memory;
+
+/// The tests on a tree with one owner.
+#[path = "."]
+mod owned {
+    use freehold_linux::maple::{self, Flags};
+    use freehold_maple::{NonNullValue, WordMap};
+
+    pub type Tree<E> = maple::Tree<E>;
+    pub type Reading<'t, E> = &'t WordMap<Option<E>>;
+
+    pub fn new<E: NonNullValue>(flags: Flags) -> Tree<E> {
+        Tree::new(flags)
+    }
+
+    #[path = "calls.rs"]
+    mod calls;
+    #[path = "cursor.rs"]
+    mod cursor;
+    #[path = "defects.rs"]
+    mod defects;
+}
+
+/// The same tests on a shared tree.
+#[cfg(feature = "std")]
+#[path = "."]
+mod shared {
+    use freehold_linux::maple::{self, Flags, SharedMap};
+    use freehold_maple::{MapleTree, NonNullValue, maple_tree};
+    use std::sync::Arc;
+
+    pub type Tree<E> = maple::Tree<E, SharedMap<E>>;
+    pub type Reading<'t, E> = maple_tree::Reading<'t, Option<E>>;
+
+    pub fn new<E: NonNullValue>(flags: Flags) -> Tree<E> {
+        Tree::with_map(flags, Arc::new(MapleTree::new()))
+    }
+
+    #[path = "calls.rs"]
+    mod calls;
+    #[path = "cursor.rs"]
+    mod cursor;
+    #[path = "defects.rs"]
+    mod defects;
+}
