@@ -11,10 +11,10 @@ mod owned {
     use freehold_linux::maple::{self, Flags};
     use freehold_maple::{NonNullValue, WordMap};
 
-    pub type Tree<E> = maple::Tree<E>;
-    pub type Reading<'t, E> = &'t WordMap<Option<E>>;
+    pub(super) type Tree<E> = maple::Tree<E>;
+    pub(super) type Reading<'t, E> = &'t WordMap<Option<E>>;
 
-    pub fn new<E: NonNullValue>(flags: Flags) -> Tree<E> {
+    pub(super) fn new<E: NonNullValue>(flags: Flags) -> Tree<E> {
         Tree::new(flags)
     }
 
@@ -34,10 +34,10 @@ mod shared {
     use freehold_maple::{MapleTree, NonNullValue, maple_tree};
     use std::sync::Arc;
 
-    pub type Tree<E> = maple::Tree<E, SharedMap<E>>;
-    pub type Reading<'t, E> = maple_tree::Reading<'t, Option<E>>;
+    pub(super) type Tree<E> = maple::Tree<E, SharedMap<E>>;
+    pub(super) type Reading<'t, E> = maple_tree::Reading<'t, Option<E>>;
 
-    pub fn new<E: NonNullValue>(flags: Flags) -> Tree<E> {
+    pub(super) fn new<E: NonNullValue>(flags: Flags) -> Tree<E> {
         Tree::with_map(flags, Arc::new(MapleTree::new()))
     }
 
