@@ -4,14 +4,13 @@ use super::item::rejected;
 use super::map::{Planned, Stored, Way, null_rejected};
 use super::{Item, Map, Ranges};
 use crate::Error;
-use alloc::sync::Arc;
 use freehold_maple::maple_tree::{Reading, Transaction};
 use freehold_maple::{AllocError, MapleTree, NonNullValue, Request};
 use freehold_units::Span;
 
 /// The map of a shared tree. Readers go through [`MapleTree::read`], at any time, on any thread: a
 /// [`MaState`](super::MaState) goes over a [`Reading`].
-pub type SharedMap<E> = Arc<MapleTree<Option<E>>>;
+pub type SharedMap<'m, E> = &'m MapleTree<Option<E>>;
 
 impl<E: NonNullValue> Ranges for Reading<'_, Option<E>> {
     type Value<'t>
@@ -34,22 +33,22 @@ impl<E: NonNullValue> Ranges for Reading<'_, Option<E>> {
     }
 }
 
-impl<E: NonNullValue> Map<E> for SharedMap<E> {
+impl<'m, E: NonNullValue> Map<E> for SharedMap<'m, E> {
     type Reading<'t>
-        = Reading<'t, Option<E>>
+        = Reading<'m, Option<E>>
     where
         Self: 't;
     type Plan<'t>
-        = SharedPlan<'t, E>
+        = SharedPlan<'m, E>
     where
         Self: 't;
 
-    fn read(&self) -> Reading<'_, Option<E>> {
-        self.as_ref().read()
+    fn read(&self) -> Reading<'m, Option<E>> {
+        MapleTree::read(self)
     }
 
     fn is_empty(&self) -> bool {
-        self.as_ref().is_empty()
+        MapleTree::is_empty(self)
     }
 
     fn gap(&self, way: Way, request: &Request) -> Result<Span, AllocError> {
@@ -71,29 +70,22 @@ impl<E: NonNullValue> Map<E> for SharedMap<E> {
     }
 
     fn insert(&mut self, span: Span, value: Option<E>) -> Stored<(), E> {
-        self.as_ref().insert(span, value).map_err(rejected)
+        MapleTree::insert(self, span, value).map_err(rejected)
     }
 
     fn erase(&mut self, index: u64) -> Result<Item<E>, Error> {
         let erased = self.item_at(index);
-        self.as_ref().erase(index)?;
+        MapleTree::erase(self, index)?;
         Ok(erased)
     }
 
-    fn plan(&mut self, span: Span, item: Item<E>) -> Stored<SharedPlan<'_, E>, E> {
-        let mut version = self.transaction();
-        let erases = item.is_null();
-        match item.into_slot() {
-            Some(value) => version.store(span, value).map_err(rejected)?,
-            None => version.remove_range(span).map_err(null_rejected)?,
-        }
-        let lands = if erases { version.slot_at(span.first()).0 } else { span };
-        Ok(SharedPlan { version, lands })
+    fn plan(&mut self, span: Span, item: Item<E>) -> Stored<SharedPlan<'m, E>, E> {
+        SharedPlan::new(self, span, item)
     }
 
     fn copy_into(&self, other: &mut Self) -> Result<(), Error> {
         let mut version = other.transaction();
-        for (span, _) in self.as_ref().read().range(..) {
+        for (span, _) in MapleTree::read(self).range(..) {
             let Some(value) = self.get_owned(span.first()) else { continue };
             version.store(span, value).map_err(|refused| refused.cause)?;
         }
@@ -110,6 +102,26 @@ impl<E: NonNullValue> Map<E> for SharedMap<E> {
 pub struct SharedPlan<'t, E: NonNullValue> {
     version: Transaction<'t, Option<E>>,
     lands: Span,
+}
+
+impl<'t, E: NonNullValue> SharedPlan<'t, E> {
+    /// Plans a store. Until the plan ends, stores of other threads wait, and those of this thread are refused.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`]. Returns the item.
+    ///
+    /// # Panics
+    /// If this thread has a plan or a transaction of the map.
+    pub fn new(map: SharedMap<'t, E>, span: Span, item: Item<E>) -> Stored<Self, E> {
+        let mut version = map.transaction();
+        let erases = item.is_null();
+        match item.into_slot() {
+            Some(value) => version.store(span, value).map_err(rejected)?,
+            None => version.remove_range(span).map_err(null_rejected)?,
+        }
+        let lands = if erases { version.slot_at(span.first()).0 } else { span };
+        Ok(Self { version, lands })
+    }
 }
 
 impl<E: NonNullValue> Planned for SharedPlan<'_, E> {

@@ -32,13 +32,13 @@ mod owned {
 mod shared {
     use freehold_linux::maple::{self, Flags, SharedMap};
     use freehold_maple::{MapleTree, NonNullValue, maple_tree};
-    use std::sync::Arc;
 
-    pub(super) type Tree<E> = maple::Tree<E, SharedMap<E>>;
+    pub(super) type Tree<E> = maple::Tree<E, SharedMap<'static, E>>;
     pub(super) type Reading<'t, E> = maple_tree::Reading<'t, Option<E>>;
 
+    /// The map is leaked: a test's trees live as long as the program.
     pub(super) fn new<E: NonNullValue>(flags: Flags) -> Tree<E> {
-        Tree::with_map(flags, Arc::new(MapleTree::new()))
+        Tree::with_map(flags, Box::leak(Box::new(MapleTree::new())))
     }
 
     #[path = "calls.rs"]
