@@ -18,9 +18,7 @@ pub struct fh_space(AddressSpace<Value>);
 impl fh_space {
     /// The failure, with the value of the region that is in the way.
     fn named(&self, failure: Failure) -> Failure {
-        let value =
-            failure.span.and_then(|span| self.0.region_at(span.first())).map(|region| *region.value());
-        Failure { value: value.map_or(failure.value, |value| value.0), ..failure }
+        failure.naming(|address| self.0.region_at(address).map(|region| *region.value()))
     }
 }
 
