@@ -76,6 +76,9 @@ unsafe impl GlobalAlloc for Malloc {
     }
 }
 
+/// The alignment of blocks that are set aside: that of what the library's shared maps allocate.
+const ASIDE_ALIGN: usize = 128;
+
 /// The head of a block that is set aside. It lies in the block itself.
 struct Block {
     next: *mut Block,
@@ -89,7 +92,7 @@ thread_local! {
 
 /// The first block that is large enough; null if there is none.
 fn take_spare(layout: Layout) -> *mut u8 {
-    if layout.align() > MALLOC_ALIGN {
+    if layout.align() > ASIDE_ALIGN {
         return ptr::null_mut();
     }
     ASIDE.with(|head| {
@@ -124,8 +127,8 @@ impl Aside {
         let aside = Self(());
         let size_bytes = size_bytes.max(size_of::<Block>());
         for _ in 0..count {
-            // SAFETY: malloc takes any size.
-            let block: *mut Block = unsafe { libc::malloc(size_bytes) }.cast();
+            // SAFETY: the alignment is a power of two, and a multiple of a pointer's size.
+            let block: *mut Block = unsafe { libc::memalign(ASIDE_ALIGN, size_bytes) }.cast();
             if block.is_null() {
                 return Err(OutOfMemory);
             }

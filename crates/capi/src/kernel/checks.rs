@@ -34,9 +34,9 @@ pub extern "C" fn fhk_mt_validate(tree: &fhk_tree, put: put_line) -> c_int {
 pub extern "C" fn fhk_mt_dump(tree: &fhk_tree, hex: bool, put: put_line) {
     let _guard = rcu::read();
     let kernel = tree.kernel();
-    let (height, nodes) = kernel.map_or((0, 0), |kernel| (kernel.map.height(), kernel.map.nodes()));
+    let height = kernel.map_or(0, |kernel| kernel.map.height());
     let flags = tree.bits();
-    say(put, format!("maple_tree({tree:p}) flags {flags:X}, height {height}, {nodes} nodes"));
+    say(put, format!("maple_tree({tree:p}) flags {flags:X}, height {height}"));
     let Some(kernel) = kernel else { return };
     let reading = kernel.map.read();
     let mut index = Some(0);
