@@ -223,6 +223,9 @@ static void check_stores(void)
 	MT_BUG_ON(mt, mas_store(&mas, V(9)) != V(1) || mas.index != 15 || mas.last != 34 || !mas_is_active(&mas));
 	MT_BUG_ON(mt, mas_prev(&mas, 0) != V(1) || mas.index != 10 || mas.last != 14);
 	MT_BUG_ON(mt, mas_store_gfp(&mas, NULL, GFP_KERNEL) != 0 || mas.index != 0 || mas.last != 14);
+	/* The state stays with this one. */
+	__mas_set_range(&mas, 2, 3);
+	MT_BUG_ON(mt, !mas_is_active(&mas) || mas.index != 2 || mas.last != 3);
 	mas_set_range(&mas, 100, 109);
 	MT_BUG_ON(mt, !mas_is_start(&mas) || mas_store(&mas, XA_ZERO_ENTRY) != NULL);
 	MT_BUG_ON(mt, mas_walk(&mas) != XA_ZERO_ENTRY);
@@ -433,8 +436,12 @@ static void check_locks(void)
 	struct maple_tree tree, *mt = &tree;
 	unsigned long flags;
 	static DEFINE_SPINLOCK(lock);
+	DEFINE_SPINLOCK(other);
+	struct maple_tree made = MTREE_INIT(made, MT_FLAGS_ALLOC_RANGE | MT_FLAGS_USE_RCU);
 	MA_STATE(mas, &tree, 0, 0);
 
+	MT_BUG_ON(&made, !mt_in_rcu(&made) || mtree_store(&made, 1, V(1), GFP_KERNEL) != 0);
+	mtree_destroy(&made);
 	mt_init_flags(mt, MT_FLAGS_LOCK_EXTERN);
 	mt_set_external_lock(mt, &lock);
 	MT_BUG_ON(mt, (mt->ma_flags & MT_FLAGS_LOCK_MASK) != MT_FLAGS_LOCK_EXTERN);
@@ -443,6 +450,14 @@ static void check_locks(void)
 	spin_unlock_irqrestore(&lock, flags);
 	spin_lock_bh(&lock);
 	spin_unlock_bh(&lock);
+	spin_lock_irq(&other);
+	spin_unlock_irq(&other);
+	spin_lock_init(&other);
+	spin_lock(&other);
+	spin_unlock(&other);
+	mas_lock_type(&mas);
+	MT_BUG_ON(mt, spin_trylock(&mt->ma_lock));
+	mas_unlock_type(&mas);
 	mas_lock(&mas);
 	MT_BUG_ON(mt, spin_trylock(&mt->ma_lock));
 	mas_unlock(&mas);
