@@ -286,7 +286,7 @@ typedef struct fh_slots_layout {
   size_t size;
   // Bytes of a slot, rounded up to pages.
   size_t slot_bytes;
-  // The most slots that are held at one time.
+  // How many slots can be held at one time, rounded up.
   uint64_t count;
   // Bytes behind each slot that fault; 0 for none.
   size_t guard_bytes;
@@ -300,7 +300,7 @@ typedef struct fh_stacks_layout {
   size_t size;
   // Usable bytes of a stack, rounded up to pages.
   size_t stack_bytes;
-  // The most stacks that are held at one time.
+  // How many stacks can be held at one time, rounded up.
   uint64_t count;
   // Bytes below each stack that fault.
   size_t guard_bytes;
@@ -335,7 +335,7 @@ int fh_pooled_new(struct fh_span span,
 // @return FH_OK; FH_ENULL
 int fh_pooled_destroy(struct fh_pooled *pooled);
 
-// Allocates a range of at least `size_bytes`.
+// Allocates a range of at least `size_bytes`, which are whole granules.
 //
 // `span`: gets it, rounded up to a slot. Any thread. Cost: one exchange, mostly; O(log n) for n slabs under a lock otherwise.
 //

@@ -1,6 +1,6 @@
 //! The codes of errors, what is in the way, and how each error of the engines becomes one.
 
-use crate::types::{Value, check_size, fh_span};
+use crate::plain::{Value, fh_span};
 use freehold::kva::snapshot::RestoreError;
 use freehold::kva::{
     AllocError, FreeError, FreeRangeError, LayoutError, MoveError, ResizeError, SharedError,
@@ -402,4 +402,9 @@ impl From<PoolError> for Failure {
             _ => fh_error::FH_EINVAL.into(),
         }
     }
+}
+
+/// Whether a caller's struct is the one that this library knows.
+pub(crate) fn check_size<T>(size: usize) -> Result<(), Failure> {
+    if size == size_of::<T>() { Ok(()) } else { Err(fh_error::FH_ESIZE.into()) }
 }

@@ -6,10 +6,10 @@
 //!
 //! | Module | What it has |
 //! |---|---|
-//! | [`error`](self) | `fh_error`, `fh_conflict`, and how each Rust error becomes one |
+//! | `error` | `fh_error`, `fh_conflict`, and how each Rust error becomes one |
 //! | `memory` | malloc as the library's memory, and memory that is set aside for calls that cannot return an error |
 //! | `handle` | boxes that may be refused, checks of pointers and enums |
-//! | `types` | spans, requests, regions, entries, values |
+//! | `plain`, `types` | spans, values; requests, regions, entries |
 //! | `threads` | read sections |
 //! | `kva`, `maple`, `percpu`, `vmalloc` | the engines, one file for each kind of handle |
 //! | `kernel` | the kernel's names, `fhk_*`, for `include/freehold/maple_tree.h` |
@@ -27,6 +27,7 @@ mod kva;
 mod maple;
 mod memory;
 mod percpu;
+mod plain;
 mod threads;
 mod types;
 mod vmalloc;

@@ -12,6 +12,9 @@ use std::ptr;
 /// Alignments up to this are malloc's own.
 const MALLOC_ALIGN: usize = 16;
 
+/// The alignment of blocks that are set aside: two cache lines, which is the most that a type of the engines has.
+const ASIDE_ALIGN: usize = 128;
+
 struct Malloc;
 
 #[global_allocator]
@@ -121,7 +124,7 @@ pub(crate) struct Aside(());
 impl Aside {
     /// Sets `count` blocks of `size_bytes` each aside.
     ///
-    /// Cost: `count` calls of malloc, and as many of free.
+    /// Cost: `count` calls of memalign, and as many of free.
     pub(crate) fn new(count: usize, size_bytes: usize) -> Result<Self, OutOfMemory> {
         // What was set aside before a refusal is freed by the drop.
         let aside = Self(());
@@ -143,7 +146,7 @@ impl Drop for Aside {
     fn drop(&mut self) {
         let mut block = ASIDE.replace(ptr::null_mut());
         while !block.is_null() {
-            // SAFETY: blocks of the list came from malloc, have a head, and nobody else has them.
+            // SAFETY: blocks of the list came from memalign, have a head, and nobody else has them.
             unsafe {
                 let next = (*block).next;
                 libc::free(block.cast());

@@ -1,20 +1,11 @@
 //! The plain types of the interface.
 
-use crate::error::{Failure, fh_error};
+use crate::error::{Failure, check_size, fh_error};
+use crate::plain::{Value, fh_span};
 use freehold::kva::{self, Placement};
-use freehold::maple::{self, StoredValue, Word};
+use freehold::maple;
 use freehold::units::{Align, Span};
 use std::ffi::{c_int, c_void};
-
-/// A range of addresses or indexes. Both ends are inside, so it is never empty, and the last address of all has a place.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct fh_span {
-    /// The first address or index.
-    pub first: u64,
-    /// The last one, not below `first`.
-    pub last: u64,
-}
 
 /// What is asked for. FH_REQUEST_INIT(bytes) fills it: any alignment, no guard, any address.
 #[repr(C)]
@@ -70,52 +61,10 @@ pub type fh_entry_fn = Option<extern "C" fn(ctx: *mut c_void, entry: *const fh_e
 /// Gets a range. Anything but 0 ends the walk, and is returned by it.
 pub type fh_span_fn = Option<extern "C" fn(ctx: *mut c_void, span: fh_span) -> c_int>;
 
-/// A caller's pointer, which is never followed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(transparent)]
-pub(crate) struct Value(pub(crate) *mut c_void);
-
-// SAFETY: the pointer is carried, never followed. What it points to is the caller's matter.
-unsafe impl Send for Value {}
-// SAFETY: as above.
-unsafe impl Sync for Value {}
-
-// SAFETY: the word is the pointer, which may be copied as any pointer may, and needs no drop.
-unsafe impl StoredValue for Value {
-    const SPLITS_AS_COPY: bool = true;
-
-    type Ref<'a> = Self;
-
-    fn into_word(self) -> Word {
-        self.0.cast()
-    }
-
-    unsafe fn from_word(word: Word) -> Self {
-        Self(word.cast())
-    }
-
-    unsafe fn borrow<'a>(word: Word) -> Self
-    where
-        Self: 'a,
-    {
-        Self(word.cast())
-    }
-
-    unsafe fn split(word: Word) -> Word {
-        word
-    }
-}
-
 impl Value {
     /// A value for a map, in which NULL means that there is none.
     pub(crate) fn entry(value: *mut c_void) -> Result<Self, Failure> {
         if value.is_null() { Err(fh_error::FH_ENULL.into()) } else { Ok(Self(value)) }
-    }
-}
-
-impl From<Span> for fh_span {
-    fn from(span: Span) -> Self {
-        Self { first: span.first(), last: span.last() }
     }
 }
 
@@ -168,11 +117,6 @@ impl fh_request {
     fn check_size(&self) -> Result<(), Failure> {
         check_size::<Self>(self.size)
     }
-}
-
-/// Whether a caller's struct is the one that this library knows.
-pub(crate) fn check_size<T>(size: usize) -> Result<(), Failure> {
-    if size == size_of::<T>() { Ok(()) } else { Err(fh_error::FH_ESIZE.into()) }
 }
 
 /// The granule or alignment of a number.

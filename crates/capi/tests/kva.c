@@ -215,8 +215,9 @@ static void pooled(void) {
     fh_span a, b, found;
     CODE(fh_pooled_new(span(0, 0x3fffffff), 3, &pool), FH_EINVAL);
     OK(fh_pooled_new(span(0, 0x3fffffff), 4096, &pool));
-    OK(fh_pooled_alloc(pool, 5000, &a));
-    CHECK(a.last - a.first + 1 >= 5000);
+    CODE(fh_pooled_alloc(pool, 5000, &a), FH_EINVAL);
+    OK(fh_pooled_alloc(pool, 8192, &a));
+    CHECK(a.last - a.first + 1 >= 8192);
     fh_request request = FH_REQUEST_INIT(0x10000);
     request.align_bytes = 0x10000;
     OK(fh_pooled_alloc_request(pool, &request, &b));

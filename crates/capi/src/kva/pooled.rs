@@ -1,8 +1,9 @@
 //! An address space of slabs, for threads that allocate and free all the time: `fh_pooled`.
 
-use crate::error::{Failure, fh_error};
+use crate::error::{Failure, check_size, fh_error};
 use crate::handle::{code_of, hand_out};
-use crate::types::{align, check_size, fh_request, fh_span};
+use crate::plain::fh_span;
+use crate::types::{align, fh_request};
 use freehold::kva::PooledSpace;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -53,7 +54,7 @@ pub extern "C" fn fh_pooled_destroy(pooled: Option<Box<fh_pooled>>) -> c_int {
     fh_error::FH_OK as c_int
 }
 
-/// Allocates a range of at least `size_bytes`.
+/// Allocates a range of at least `size_bytes`, which are whole granules.
 ///
 /// `span`: gets it, rounded up to a slot. Any thread. Cost: one exchange, mostly; O(log n) for n slabs under a lock otherwise.
 ///

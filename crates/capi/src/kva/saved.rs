@@ -1,7 +1,7 @@
 //! Snapshots of spaces as bytes: the values in them, and their memory.
 
 use crate::error::{Failure, fh_error};
-use crate::types::Value;
+use crate::plain::Value;
 use freehold::units::OutOfMemory;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;

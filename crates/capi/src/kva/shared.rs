@@ -7,8 +7,10 @@ use super::stats::fh_space_stats;
 use crate::error::{Failure, fh_conflict, fh_error};
 use crate::handle::{boxed, code_of, hand_out};
 use crate::memory::Aside;
-use crate::types::{Value, align, fh_region, fh_region_fn, fh_request, fh_span, give_all, placement, walk};
-use freehold::kva::SharedSpace;
+use crate::plain::{Value, fh_span};
+use crate::types::{align, fh_region, fh_region_fn, fh_request, give_all, placement, walk};
+use freehold::kva::{AddressSpace, SharedSpace};
+use freehold::maple::MapleTree;
 use freehold::units::OutOfMemory;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -31,6 +33,15 @@ fn shared(value: *mut c_void) -> Result<Arc<Value>, OutOfMemory> {
     Ok(Arc::new(Value(value)))
 }
 
+/// A shared space of a space. Its readers are in the process's one domain, so `fh_thread_register` has their memory.
+fn share(space: AddressSpace<Arc<Value>>) -> Result<fh_shared_space, Failure> {
+    // The list of the tree's chunks cannot be refused.
+    let _aside = Aside::new(4, 4096)?;
+    SharedSpace::share(space, MapleTree::builder())
+        .map(fh_shared_space)
+        .map_err(|_| fh_error::FH_ENOMEM.into())
+}
+
 /// Makes an empty space, as fh_space_new.
 ///
 /// The caller owns the handle, and ends it by fh_shared_space_destroy. Any thread. Cost: constant.
@@ -44,7 +55,7 @@ pub extern "C" fn fh_shared_space_new(
     space: Option<&mut MaybeUninit<Box<fh_shared_space>>>,
 ) -> c_int {
     given!(space);
-    let make = || Ok(fh_shared_space(SharedSpace::new(span.checked()?, align(granule)?, placement(by)?)?));
+    let make = || share(AddressSpace::new(span.checked()?, align(granule)?, placement(by)?)?);
     hand_out(space, make())
 }
 
@@ -274,11 +285,11 @@ pub extern "C" fn fh_shared_space_restore(
     let make = || {
         // SAFETY: the caller's bytes are there throughout the call.
         let bytes = unsafe { saved::slice(bytes, len)? };
-        let restored = SharedSpace::from_bytes(bytes, placement(by)?, |bytes| {
+        let restored = AddressSpace::from_bytes(bytes, placement(by)?, |bytes| {
             let value = saved::value_of(bytes, load, ctx)?;
             shared(value.0).map_err(|_| fh_error::FH_ENOMEM)
         });
-        Ok(fh_shared_space(restored?))
+        share(restored?)
     };
     hand_out(space, make())
 }

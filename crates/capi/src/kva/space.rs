@@ -5,9 +5,8 @@ use super::saved::{self, fh_load_fn, fh_save_fn};
 use super::stats::fh_space_stats;
 use crate::error::{Failure, fh_conflict, fh_error};
 use crate::handle::{boxed, code_of, hand_out};
-use crate::types::{
-    Value, align, fh_region, fh_region_fn, fh_request, fh_span, fh_span_fn, give_all, placement, walk,
-};
+use crate::plain::{Value, fh_span};
+use crate::types::{align, fh_region, fh_region_fn, fh_request, fh_span_fn, give_all, placement, walk};
 use freehold::kva::AddressSpace;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;

@@ -1,7 +1,6 @@
 //! Statistics of address spaces.
 
-use crate::error::Failure;
-use crate::types::check_size;
+use crate::error::{Failure, check_size};
 use freehold::kva::Stats;
 
 /// What a space holds.

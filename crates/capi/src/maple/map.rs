@@ -2,7 +2,8 @@
 
 use crate::error::{Failure, fh_conflict, fh_error};
 use crate::handle::{code_of, hand_out};
-use crate::types::{Value, fh_entry, fh_entry_fn, fh_request, fh_span, fh_span_fn, give_all, walk};
+use crate::plain::{Value, fh_span};
+use crate::types::{fh_entry, fh_entry_fn, fh_request, fh_span_fn, give_all, walk};
 use freehold::maple::WordMap;
 use freehold::units::Span;
 use std::cell::Cell;

@@ -5,7 +5,8 @@
 use super::map::{fh_map, found};
 use crate::error::{Failure, fh_error};
 use crate::handle::{boxed, code_of};
-use crate::types::{Value, fh_entry, fh_entry_fn, fh_span, walk};
+use crate::plain::{Value, fh_span};
+use crate::types::{fh_entry, fh_entry_fn, walk};
 use freehold::maple::Plan;
 use freehold::maple::word_map::Transaction;
 use std::cell::Cell;

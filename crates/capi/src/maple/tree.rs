@@ -3,7 +3,9 @@
 use super::map::found;
 use crate::error::{Failure, fh_conflict, fh_error};
 use crate::handle::{code_of, hand_out};
-use crate::types::{Value, fh_entry, fh_entry_fn, fh_request, fh_span, fh_span_fn, give_all, walk};
+use crate::memory::Aside;
+use crate::plain::{Value, fh_span};
+use crate::types::{fh_entry, fh_entry_fn, fh_request, fh_span_fn, give_all, walk};
 use freehold::maple::MapleTree;
 use freehold::maple::maple_tree::Transaction;
 use freehold::units::{OutOfMemory, Span};
@@ -62,8 +64,12 @@ fn parts_of(transaction: &Transaction<'_, Value>, range: Span) -> Result<Vec<fh_
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_tree_new(tree: Option<&mut MaybeUninit<Box<fh_tree>>>) -> c_int {
     given!(tree);
-    let made = fh_tree { tree: MapleTree::new(), open: AtomicUsize::new(0), owner: AtomicUsize::new(0) };
-    hand_out(tree, Ok(made))
+    let make = || {
+        // The list of the tree's chunks cannot be refused.
+        let _aside = Aside::new(4, 4096)?;
+        Ok(fh_tree { tree: MapleTree::new(), open: AtomicUsize::new(0), owner: AtomicUsize::new(0) })
+    };
+    hand_out(tree, make())
 }
 
 /// Ends a tree that no thread uses any more. `each` (optional) gets every entry that is left, and so its value. A tree with a

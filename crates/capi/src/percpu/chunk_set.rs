@@ -1,8 +1,7 @@
 //! The allocator of per-CPU offsets by itself: `fh_chunk_set`.
 
-use crate::error::{Failure, fh_error};
+use crate::error::{Failure, check_size, fh_error};
 use crate::handle::{code_of, hand_out};
-use crate::types::check_size;
 use freehold::percpu::{ChunkId, ChunkSet, Config, Offset, Request};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

@@ -1,10 +1,9 @@
 //! A pool of slots of one size: `fh_slots`.
 
 use super::vm::{fh_vm, zero};
-use crate::error::{Failure, fh_error};
+use crate::error::{Failure, check_size, fh_error};
 use crate::handle::boxed;
 use crate::memory::Aside;
-use crate::types::check_size;
 use freehold::vmalloc::{Slot, SlotLayout, Slots};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -26,7 +25,7 @@ pub struct fh_slots_layout {
     pub size: usize,
     /// Bytes of a slot, rounded up to pages.
     pub slot_bytes: usize,
-    /// The most slots that are held at one time.
+    /// How many slots can be held at one time, rounded up.
     pub count: u64,
     /// Bytes behind each slot that fault; 0 for none.
     pub guard_bytes: usize,
@@ -45,10 +44,11 @@ pub extern "C" fn fh_slots_new(
 ) -> c_int {
     given!(vm, layout, slots);
     attempt!(check_size::<fh_slots_layout>(layout.size));
+    // For names and descriptions, whose making cannot return an error.
+    let _aside = attempt!(Aside::new(16, 4096));
     let wanted = SlotLayout::new(layout.slot_bytes).count(layout.count).guard(layout.guard_bytes);
     let wanted = wanted.zero(attempt!(zero(layout.is_zero)));
     let place = attempt!(boxed(MaybeUninit::uninit()));
-    let _aside = attempt!(Aside::new(16, 4096));
     let vm = vm.opened();
     match vm.vm.slots(&wanted) {
         Ok(pool) => {

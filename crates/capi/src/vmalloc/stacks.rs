@@ -1,10 +1,9 @@
 //! A pool of guarded stacks: `fh_stacks`.
 
 use super::vm::fh_vm;
-use crate::error::{Failure, fh_error};
+use crate::error::{Failure, check_size, fh_error};
 use crate::handle::boxed;
 use crate::memory::Aside;
-use crate::types::check_size;
 use freehold::vmalloc::{Stack, StackLayout, StackPool};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -26,7 +25,7 @@ pub struct fh_stacks_layout {
     pub size: usize,
     /// Usable bytes of a stack, rounded up to pages.
     pub stack_bytes: usize,
-    /// The most stacks that are held at one time.
+    /// How many stacks can be held at one time, rounded up.
     pub count: u64,
     /// Bytes below each stack that fault.
     pub guard_bytes: usize,
@@ -53,9 +52,10 @@ pub extern "C" fn fh_stacks_new(
 ) -> c_int {
     given!(vm, layout, stacks);
     attempt!(check_size::<fh_stacks_layout>(layout.size));
+    // For names and descriptions, whose making cannot return an error.
+    let _aside = attempt!(Aside::new(16, 4096));
     let wanted = StackLayout::new(layout.stack_bytes).count(layout.count).guard(layout.guard_bytes);
     let place = attempt!(boxed(MaybeUninit::uninit()));
-    let _aside = attempt!(Aside::new(16, 4096));
     let vm = vm.opened();
     match StackPool::with_layout(&vm.vm, &wanted) {
         Ok(pool) => {
