@@ -79,9 +79,6 @@ unsafe impl GlobalAlloc for Malloc {
     }
 }
 
-/// The alignment of blocks that are set aside: that of what the library's shared maps allocate.
-const ASIDE_ALIGN: usize = 128;
-
 /// The head of a block that is set aside. It lies in the block itself.
 struct Block {
     next: *mut Block,
