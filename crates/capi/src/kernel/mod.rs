@@ -1,4 +1,5 @@
-//! The kernel's names for the maple tree and for read-copy-update: what `include/freehold/maple_tree.h` calls.
+//! The kernel's names for the maple tree, for read-copy-update and for vmalloc: what `include/freehold/maple_tree.h` and
+//! `vmalloc.h` call.
 //!
 //! ```text
 //!   struct maple_tree            Kernel, made by the first store
@@ -22,6 +23,7 @@
 //! | `steps` | the cursor's walks and steps |
 //! | `stores` | the cursor's stores, and its searches for gaps |
 //! | `rcu` | read sections, grace periods, callbacks |
+//! | `vmalloc` | blocks of pages |
 //! | `checks` | `mt_validate`, `mt_dump`, the counts of `MT_BUG_ON` |
 
 mod calls;
@@ -32,3 +34,4 @@ mod state;
 mod steps;
 mod stores;
 mod tree;
+mod vmalloc;
