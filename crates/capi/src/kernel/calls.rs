@@ -126,6 +126,9 @@ pub extern "C" fn fhk_mtree_alloc_cyclic(
 /// Copies a tree into an empty one of the same kind. Returns 0 or the error.
 #[unsafe(no_mangle)]
 pub extern "C" fn fhk_mtree_dup(from: &fhk_tree, into: &fhk_tree) -> c_int {
+    if ptr::eq(from, into) {
+        return Error::Invalid.code();
+    }
     let copied = from.writer().and_then(|from| {
         let mut into = into.writer()?;
         from.tree.dup(&mut into.tree)

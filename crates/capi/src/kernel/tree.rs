@@ -14,7 +14,7 @@ use freehold_linux::Error;
 use freehold_linux::maple::{Flags, Item, Planned, SharedMap, SharedPlan, Tree};
 use std::ffi::c_uint;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,9 +59,10 @@ pub(super) type KernelTree = Tree<Entry, SharedMap<'static, Entry>>;
 pub(super) struct Writer {
     plan: Option<Plan>,
     pub(super) tree: KernelTree,
-    /// Planned stores so far.
-    plans: u64,
 }
+
+/// Planned stores so far, in all trees: a cursor of a tree that was destroyed has no other's number.
+static PLANS: AtomicU64 = AtomicU64::new(0);
 
 /// A planned store: what `mas_preallocate` leaves for `mas_store_prealloc`. Any other store cancels it.
 struct Plan {
@@ -160,7 +161,7 @@ impl Kernel {
         // SAFETY: it came from a box, and is not freed before the `Kernel` is dropped.
         let map: SharedMap<'static, Entry> = unsafe { &*allocated };
         let tree = Tree::with_map(Flags::default(), map);
-        let writer = Mutex::new(Writer { plan: None, tree, plans: 0 });
+        let writer = Mutex::new(Writer { plan: None, tree });
         Ok(Self { head: rcu_head::NONE, writer, map, allocated })
     }
 }
@@ -170,9 +171,10 @@ impl Writer {
     pub(super) fn plan(&mut self, span: Span, item: Item<Entry>) -> Result<u64, Error> {
         self.plan = None;
         let planned = SharedPlan::new(self.tree.map(), span, item).map_err(|refused| refused.cause)?;
-        self.plans += 1;
-        self.plan = Some(Plan { number: self.plans, span, item, planned });
-        Ok(self.plans)
+        // Relaxed: a number orders nothing.
+        let number = PLANS.fetch_add(1, Ordering::Relaxed) + 1;
+        self.plan = Some(Plan { number, span, item, planned });
+        Ok(number)
     }
 
     /// Makes the planned store, if it is that number's and for that range and item; else cancels it. Returns where the

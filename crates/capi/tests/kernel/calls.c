@@ -184,6 +184,7 @@ static void check_dup(void)
 	mtree_lock(&into);
 	mtree_lock_nested(mt, 1);
 	MT_BUG_ON(mt, __mt_dup(mt, &into, GFP_KERNEL) != 0);
+	MT_BUG_ON(mt, __mt_dup(mt, mt, GFP_KERNEL) != -EINVAL);
 	mtree_unlock(mt);
 	mtree_unlock(&into);
 	MT_BUG_ON(mt, mtree_load(&into, 501) != NULL || mtree_load(&into, 511) != V(51));
@@ -329,8 +330,12 @@ static void check_preallocate(void)
 	mas_unlock(&mas);
 	mt_validate(mt);
 	mtree_destroy(mt);
+	/* The cursor's plan went with it, and is none of a new tree's. */
+	MT_BUG_ON(mt, !mtree_empty(mt) || mas_preallocate(&other, V(2), GFP_KERNEL) != 0);
+	MT_BUG_ON(mt, other.plan == mas.plan);
 	mas_destroy(&mas);
-	MT_BUG_ON(mt, !mtree_empty(mt));
+	mas_store_prealloc(&other, V(2));
+	MT_BUG_ON(mt, mtree_load(mt, 100) != V(2));
 	mtree_destroy(mt);
 }
 
