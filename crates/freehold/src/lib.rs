@@ -75,3 +75,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The book's programs must, too.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/start.md")]
+pub struct Start;

@@ -7,6 +7,7 @@ mod cold;
 mod features;
 mod frozen;
 mod inspect;
+mod links;
 mod look_ups;
 mod readme;
 mod readme_types;

@@ -2,6 +2,7 @@
 //! tree with one owner and, with the feature `std`, on a shared one.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::duplicate_mod, reason = "the same tests run on both maps")]
 
 mod memory;
 

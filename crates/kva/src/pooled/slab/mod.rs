@@ -18,23 +18,21 @@
 //! A slab's base and slot size are written before its word and read after it. A successful exchange of the word proves
 //! that they belonged to the same slab: words of a new generation differ.
 
+mod layout;
 #[cfg(all(test, loom))]
 mod loom_tests;
 #[cfg(all(test, shuttle))]
 pub(super) mod mutant;
+mod owner;
+mod purge;
 
-use super::class::{Class, MOST_SLOTS};
+pub(super) use layout::Layout;
+
+use super::class::Class;
 use super::word::{LAST_GENERATION, Word};
 use crate::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use freehold_units::Span;
-
-/// The class word of an extent, which has no slots. In other records the low byte is the class's number, the third byte
-/// the number of free slots at which the slab is listed, and the highest byte its number of slots.
-const EXTENT: u32 = 0xff;
-
-fn class_word(class: Class) -> u32 {
-    class.slots() << 24 | class.list_at() << 16 | class.number() as u32
-}
+use layout::{Divider, EXTENT, class_word, span_of, start_of};
 
 /// A slab, an extent, or an unused record. Each record has a cache line of its own.
 #[derive(Debug)]
@@ -56,73 +54,6 @@ pub(super) struct Slab {
     class: AtomicU32,
     /// The number of the next record in a list plus 1, or 0. Written by the thread that pushes the slab.
     pub(super) next: AtomicU32,
-}
-
-/// The address of a slab and the size of its slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub(super) base: u64,
-    pub(super) slot_bytes: u64,
-    /// `None` for an extent.
-    pub(super) class: Option<Class>,
-}
-
-impl Layout {
-    /// The bitmap of all slots.
-    #[inline]
-    pub(super) fn all(&self) -> u32 {
-        u32::MAX >> (MOST_SLOTS - self.class.map_or(1, Class::slots))
-    }
-
-    /// Number of free slots at which this slab is listed in a space that lists slabs at `list_at`.
-    fn list_at(&self, list_at: u32) -> u32 {
-        self.class.map_or(list_at, |class| list_at.min(class.list_at()))
-    }
-
-    /// The first address of a slot.
-    #[inline]
-    fn first(&self, slot: u32) -> u64 {
-        start_of(self.base, self.slot_bytes, slot)
-    }
-
-    /// The addresses of `slot`, which must be one of the slab's.
-    #[inline]
-    pub(super) fn slot(&self, slot: u32) -> Span {
-        span_of(self.first(slot), self.slot_bytes)
-    }
-}
-
-#[inline]
-fn start_of(base: u64, slot_bytes: u64, slot: u32) -> u64 {
-    base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes))
-}
-
-/// The addresses of a slot that the caller holds or has held.
-#[inline]
-fn span_of(first: u64, slot_bytes: u64) -> Span {
-    Span::from_size(first, slot_bytes).expect("S1: a slot lies in the space")
-}
-
-/// Divides by the size of a slot with a multiplication. The low byte is the granule's shift; above it is 2^32 divided
-/// by the granules of a slot, rounded up. 0 for an extent, all of which is slot 0.
-#[derive(Clone, Copy)]
-struct Divider(u64);
-
-impl Divider {
-    fn new(layout: &Layout) -> Self {
-        let Some(class) = layout.class else { return Self(0) };
-        let granules = u64::from(class.granules());
-        let shift = (layout.slot_bytes / granules).trailing_zeros();
-        Self(((1 << 32) / granules + 1) << 8 | u64::from(shift))
-    }
-
-    /// The slot that has the byte `offset_bytes` after the slab's base. Meaningless for a byte outside the slab.
-    #[inline]
-    fn slot(self, offset_bytes: u64) -> u32 {
-        // A slab has at most 2^13 granules, so the rounding error of the factor does not reach the next slot.
-        let granule = offset_bytes >> (self.0 as u8 % 64);
-        (granule.wrapping_mul(self.0 >> 8) >> 32) as u32 % MOST_SLOTS
-    }
 }
 
 /// The outcome of an attempt to free.
@@ -433,120 +364,5 @@ impl Slab {
     fn held_slot(&self, layout: Layout, free: u32, address: u64) -> Option<Span> {
         let slot = self.slot_at(layout.base, address);
         Some(layout.slot(slot)).filter(|span| free & (1 << slot) == 0 && span.contains(address))
-    }
-
-    /// Makes the caller the owner of a slab that has free slots and no owner. `false` if the slab is not one.
-    pub(super) fn own(&self) -> bool {
-        let mut word = self.word();
-        while word.is_live() && !word.is_owned() && word.free() != 0 {
-            match self.exchange(word, word.owned(true)) {
-                Ok(()) => return true,
-                Err(now) => word = now,
-            }
-        }
-        false
-    }
-
-    /// Releases ownership. Returns `false`, and the caller stays owner, if the slab has at least `list_at` free slots.
-    pub(super) fn disown(&self, list_at: u32) -> bool {
-        let list_at = self.layout().list_at(list_at);
-        let mut word = self.word();
-        while word.free().count_ones() < list_at {
-            match self.exchange(word, word.owned(false)) {
-                Ok(()) => return true,
-                Err(now) => word = now,
-            }
-        }
-        false
-    }
-
-    /// Retires the slab if all slots are free and none is resident. The caller owns it and holds the core's lock.
-    pub(super) fn retire(&self) -> bool {
-        let word = self.word();
-        debug_assert!(word.is_live() && word.is_owned(), "S4: who retires a slab owns it");
-        let generation = word.generation();
-        if word.free() != self.layout().all() || self.resident() != 0 {
-            return false;
-        }
-        #[cfg(all(test, shuttle))]
-        let word = mutant::word_to_retire(self, word);
-        if self.exchange(word, Word::retired(generation + 1)).is_err() {
-            return false;
-        }
-        if self.resident() == 0 {
-            return true;
-        }
-        // A slot was held and freed between the two loads of `resident`. No thread has changed the record since the
-        // exchange, and every free that was refused meanwhile was one of a free slot.
-        self.word.store(Word::live(generation, word.free()).0, Ordering::Release);
-        false
-    }
-
-    /// Claims the highest free resident slots for a purge, until they total `budget_bytes`. The caller holds the
-    /// purge's lock, so one purge at a time claims. `None` if no slot qualifies, or an unfinished purge holds slots of
-    /// the slab.
-    pub(super) fn claim_resident(&self, budget_bytes: u64) -> Option<u32> {
-        let mut word = self.word();
-        while word.is_live() && !word.is_purging() {
-            let mut claimed = word.free() & self.resident();
-            let most = budget_bytes.div_ceil(self.layout().slot_bytes);
-            while u64::from(claimed.count_ones()) > most {
-                claimed &= claimed - 1;
-            }
-            if claimed == 0 {
-                return None;
-            }
-            // Stored before the exchange, whose Release makes it visible to every thread that sees the new word.
-            // Release: pairs with `claimed`.
-            self.claimed.store(claimed, Ordering::Release);
-            match self.exchange(word, word.with_free(word.free() & !claimed).purging(true)) {
-                Ok(()) => return Some(claimed),
-                Err(now) => word = now,
-            }
-        }
-        None
-    }
-
-    /// Ends a purge that `claim_resident` began: its slots are free again, and decommitted if `purged`. Returns whether
-    /// the caller now owns the slab: a decommitted extent, or a slab without an owner that has at least `list_at` free
-    /// slots.
-    pub(super) fn end_purge(&self, purged: bool, list_at: u32) -> bool {
-        let claimed = self.claimed();
-        if purged {
-            self.resident.fetch_and(!claimed, Ordering::Relaxed);
-        }
-        let (is_extent, list_at) = (self.layout().class.is_none(), self.layout().list_at(list_at));
-        let mut word = self.word();
-        loop {
-            debug_assert!(word.is_purging() && word.free() & claimed == 0, "S2: the purge holds its slots");
-            let free = word.free() | claimed;
-            let owned = !is_extent && !word.is_owned() && free.count_ones() >= list_at;
-            match self.exchange(word, word.with_free(free).purging(false).owned(owned || word.is_owned())) {
-                Ok(()) => return owned || is_extent && purged,
-                Err(now) => word = now,
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-#[cfg(not(loom))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dividers_divide() {
-        for shift in [0, 12, 40] {
-            for class in Class::all() {
-                let granules = u64::from(class.granules());
-                let layout = Layout { base: 0, slot_bytes: granules << shift, class: Some(class) };
-                let divider = Divider::new(&layout);
-                for granule in 0..granules * u64::from(class.slots()) {
-                    assert_eq!(u64::from(divider.slot(granule << shift)), granule / granules);
-                }
-            }
-        }
-        let extent = Layout { base: 0, slot_bytes: 1 << 50, class: None };
-        assert_eq!(Divider::new(&extent).slot((1 << 50) - 1), 0);
     }
 }
