@@ -45,7 +45,7 @@ int main(void)
 {
 	pthread_t threads[THREADS];
 	struct vm_struct *area;
-	char local, *block, *other;
+	char local = 0, *block, *other;
 	size_t i;
 
 	MT_BUG_ON(&unused, is_vmalloc_addr(&local) || find_vm_area(&local) != NULL);
