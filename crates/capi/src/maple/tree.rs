@@ -95,13 +95,7 @@ pub extern "C" fn fh_tree_destroy(tree: Option<&mut fh_tree>, each: fh_entry_fn,
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_tree_load(tree: Option<&fh_tree>, index: u64) -> *mut c_void {
     let Some(tree) = tree else { return ptr::null_mut() };
-    load(&tree.tree, index)
-}
-
-/// A call of its own, with C's convention: the check before it is then two instructions and a jump, and saves no registers.
-#[inline(never)]
-extern "C" fn load(tree: &MapleTree<Value>, index: u64) -> *mut c_void {
-    let reading = tree.read();
+    let reading = tree.tree.read();
     reading.get(index).map_or(ptr::null_mut(), |value| value.0)
 }
 
