@@ -50,6 +50,11 @@ impl Request {
         }
         Ok(CheckedRequest { direction, size, align, window })
     }
+
+    /// The request with the part of its window that lies in a range; `None` if no part does.
+    pub(crate) fn within(self, range: Span) -> Option<Self> {
+        self.window.intersection(range).map(|window| self.window(window))
+    }
 }
 
 impl<E: StoredValue> WordMap<E> {
