@@ -12,6 +12,7 @@
 //! | `plain`, `types` | spans, values; requests, regions, entries |
 //! | `threads` | read sections |
 //! | `kva`, `maple`, `percpu`, `vmalloc` | the engines, one file for each kind of handle |
+//! | `kernel` | the kernel's names, `fhk_*`, for `include/freehold/maple_tree.h` |
 
 #![allow(unsafe_code)]
 #![allow(unreachable_pub, reason = "what is exported is reached from C")]
@@ -20,6 +21,8 @@
 #[macro_use]
 mod handle;
 mod error;
+/// cbindgen:ignore
+mod kernel;
 mod kva;
 mod maple;
 mod memory;
