@@ -28,7 +28,7 @@ pub fn try_file(file: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// It cannot be written.
 pub fn write(file: &Path, content: &[u8]) -> anyhow::Result<()> {
-    write_with(file, |out| Ok(out.write_all(content)?))
+    write_with(file, |out| out.write_all(content).with_context(|| cannot(file)))
 }
 
 /// The same for what is made while it is written; if making it fails, what was there stays, too.
@@ -39,16 +39,19 @@ pub fn write_with<T>(
     file: &Path,
     make: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let cannot = || format!("{} cannot be written", file.display());
-    file.parent().map_or(Ok(()), fs::create_dir_all).with_context(cannot)?;
-    match place(file).with_context(cannot)? {
+    file.parent().map_or(Ok(()), fs::create_dir_all).with_context(|| cannot(file))?;
+    match place(file).with_context(|| cannot(file))? {
         Place::Device(mut device) => make(&mut device),
-        Place::Beside(mut beside, file) => {
+        Place::Beside(mut beside, to) => {
             let made = make(&mut beside)?;
-            beside.persist(file).with_context(cannot)?;
+            beside.persist(to).with_context(|| cannot(file))?;
             Ok(made)
         }
     }
+}
+
+fn cannot(file: &Path) -> String {
+    format!("{} cannot be written", file.display())
 }
 
 /// Opens what is written to: for a file, a temporary one in its folder, or in the nearest that there is.

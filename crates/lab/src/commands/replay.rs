@@ -106,7 +106,13 @@ fn replay_one(
 ) -> anyhow::Result<()> {
     of_family!(asked.name, replay(asked, results, recorded, progress))?;
     if asked.engines.is_empty() && is_predictable(asked.name)? {
-        add_predicted(asked.name, asked.label.as_deref(), &Settings::default(), Way::default(), results)?;
+        let mut predicted = Results::default();
+        let (label, settings) = (asked.label.as_deref(), Settings::default());
+        // What can be replayed may lack what a prediction needs.
+        match add_predicted(asked.name, label, &settings, Way::default(), &mut predicted) {
+            Ok(()) => results.absorb(predicted),
+            Err(reason) => results.note(format!("addresses are not predicted: {reason:#}")),
+        }
     }
     placed(asked.name, asked.label.as_deref(), asked.engines, results)
 }
