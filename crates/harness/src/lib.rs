@@ -7,6 +7,7 @@
 //! | filters that allow some system calls and no others | [`filter`] |
 //! | answers of another system to system calls of this process | [`supervisor`] |
 //! | what these answers are: older kernels, gVisor, emulators, filters | [`systems`] |
+//! | engines from outside, called in a process of their own | [`outside`] |
 
 #![cfg(target_os = "linux")]
 // The crate exists to hold what cannot be written otherwise; each block says why it is sound.
@@ -14,6 +15,7 @@
 
 pub mod filter;
 pub mod memory;
+pub mod outside;
 pub mod supervisor;
 pub mod systems;
 pub mod threads;

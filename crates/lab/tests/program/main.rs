@@ -8,6 +8,7 @@ mod features;
 mod frozen;
 mod inspect;
 mod look_ups;
+mod outside;
 mod readme;
 mod reproduce;
 mod sizes;
