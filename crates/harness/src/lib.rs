@@ -12,6 +12,7 @@
 //! | memory of the kernel that a program asks for | [`bpf`] |
 //! | signals that a program waits for rather than dies of | [`signals`] |
 //! | file systems of the kernel that are mounted nowhere | [`mounts`] |
+//! | engines from outside, called in a process of their own | [`outside`] |
 
 #![cfg(target_os = "linux")]
 // The crate exists to hold what cannot be written otherwise; each block says why it is sound.
@@ -22,6 +23,7 @@ pub mod child;
 pub mod filter;
 pub mod memory;
 pub mod mounts;
+pub mod outside;
 pub mod ptrace;
 pub mod signals;
 pub mod supervisor;

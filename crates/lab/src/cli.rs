@@ -5,6 +5,7 @@ use clap_complete::Shell;
 use freehold_lab::choices::{Choices, replayed_engines};
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::commands::{adversary, record};
+use freehold_lab::engine::outside::{SERVE, TIMEOUT_S};
 use freehold_lab::kind::{Stressed, Subject};
 use freehold_lab::predict::Way;
 use freehold_lab::run;
@@ -55,6 +56,10 @@ pub(crate) struct Common {
     /// The same as `--format json`.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Seconds that an engine from outside has for a batch before it is ended.
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = TIMEOUT_S,
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) engine_timeout: u64,
 }
 
 impl Common {
@@ -102,13 +107,18 @@ pub(crate) enum Command {
         /// Vector files (*.txt.zst), talk.txt, anchor tables (*.tsv), streams (*.mstream.zst), prealloc_examples.txt.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Check an engine from outside, `so:PATH`, instead of those that are listed: by the column of the addresses that it takes,
+        /// and by what any engine must do; again for more.
+        #[arg(long, value_name = "so:PATH")]
+        engine: Vec<String>,
     },
     /// Run workloads on engines side by side.
     Replay {
         /// Traces, vector files, or `churn:N` for N live objects.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more. `floor`, which does no work, is
+        /// An engine, `rbtree`, one placement of it, `rbtree:linux`, or one from outside, `so:PATH`, a shared object with the functions
+        /// of freehold_engine.h; again for more. `floor`, which does no work, is
         /// shown beneath, whoever is named.
         #[arg(long, value_name = "NAME", value_parser = Choices(replayed_engines))]
         engine: Vec<String>,
@@ -259,6 +269,12 @@ pub(crate) enum Command {
         /// says how much of what is asked for is served; contents are checked.
         #[arg(long)]
         systems: bool,
+    },
+    /// Run the engine of a shared object for another process, over standard input and output.
+    #[command(hide = true, name = SERVE)]
+    ServeEngine {
+        /// The object.
+        path: PathBuf,
     },
     /// Run a type under the answers of another system, as `doctor --systems` does.
     #[command(hide = true)]

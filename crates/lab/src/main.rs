@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command, Common, Format};
 use freehold_lab::commands::{self, definition};
+use freehold_lab::engine::outside;
 use freehold_lab::failure::{Failure, unknown, usage};
 use freehold_lab::record::{Document, Environment, Results, read};
 use freehold_lab::{Progress, concurrent, output, study, systems, view};
@@ -83,6 +84,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
     if cli.command.is_some() && cli.report.is_some() {
         return usage("--report of a command goes after the command");
     }
+    outside::set_timeout(cli.common.engine_timeout);
     let mut progress = Progress::default();
     let made = match &cli.command {
         None => {
@@ -128,6 +130,7 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
             let bytes = concurrent::measure_resident(workload, engine)?;
             print(&bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>())?;
         }
+        Command::ServeEngine { path } => freehold_harness::outside::serve(path)?,
         Command::RunUnder { name, under } => print(&format!("{}\n", systems::run(name, under.parse()?)?))?,
         Command::Record { what, asked } => {
             let (text, failed) = commands::record::run(*what, asked)?;
@@ -196,7 +199,10 @@ fn man(command: Option<&str>) -> anyhow::Result<String> {
 /// Runs a command that has results.
 fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Result<Made> {
     Ok(match command {
-        Command::Verify { files } => Made::new("verify", commands::verify::run(files, progress)),
+        Command::Verify { files, engine } => {
+            let engines = outside::named(engine)?;
+            Made::new("verify", commands::verify::run(files, &engines, progress))
+        }
         Command::Replay { files, engine, instructions: true, .. } => {
             Made::new("replay", commands::instructions::run(files, engine, progress)?)
         }

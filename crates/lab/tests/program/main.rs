@@ -10,6 +10,7 @@ mod import;
 mod inspect;
 mod links;
 mod look_ups;
+mod outside;
 mod readme;
 mod readme_types;
 mod record;

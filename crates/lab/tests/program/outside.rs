@@ -1,0 +1,137 @@
+//! Engines from outside: the C example as a user builds it, and what becomes of one that is wrong, dies, hangs or is none.
+
+use super::{Results, data, freehold, text};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// The example's text.
+const EXAMPLE: &str = include_str!("../../examples/first_fit.c");
+/// Where its engine frees.
+const FREES: &str = "struct area *area = *link;\n\n";
+
+/// Whether this machine has a compiler of C; said once if not.
+pub(super) fn has_cc(test: &str) -> bool {
+    static FOUND: LazyLock<bool> = LazyLock::new(|| Command::new("cc").arg("--version").output().is_ok());
+    if !*FOUND {
+        eprintln!("{test}: skipped: there is no `cc` here");
+    }
+    *FOUND
+}
+
+/// Builds a text in C as a shared object.
+pub(super) fn built(name: &str, source: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let (file, object) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
+    std::fs::write(&file, source).unwrap();
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]).arg(include);
+    let ran = cc.arg(&file).arg("-o").arg(&object).output().unwrap();
+    assert!(ran.status.success(), "{name}: {}", text(&ran.stderr));
+    object
+}
+
+/// The example with a change.
+pub(super) fn changed(name: &str, from: &str, to: &str) -> String {
+    assert!(EXAMPLE.contains(from), "the example has no {from:?}");
+    format!("so:{}", built(name, &EXAMPLE.replace(from, to)).display())
+}
+
+/// The example.
+fn example() -> String {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| built("first_fit", EXAMPLE));
+    format!("so:{}", BUILT.display())
+}
+
+const CHURN: &str = "vectors/kva/churn_n100.txt.zst";
+
+#[test]
+fn the_example_is_verified_and_stands_beside_the_others() {
+    if !has_cc("the_example_is_verified_and_stands_beside_the_others") {
+        return;
+    }
+    let (engine, churn) = (example(), data(CHURN));
+    let verified = Results::of(&["verify", &churn, "--engine", &engine]);
+    verified.is(&format!("metric=mismatches|engine={engine}|workload=column l"), 0.0);
+    verified.is(&format!("metric=checked|engine={engine}|workload=column l"), 6200.0);
+    let both = ["replay", &churn, "--rounds", "1", "--engine", "btree:lowest", "--engine", &engine];
+    let replayed = Results::of(&both);
+    for engine in ["btree", &engine] {
+        assert!(replayed.value(&format!("metric=time|engine={engine}")).is_some(), "{engine}");
+    }
+    assert!(replayed.notes().contains("engines are from outside"), "{}", replayed.notes());
+    let stressed =
+        Results::of(&["stress", "kva", "--loops", "64", "--repeat", "1", "--n", "100", "--engine", &engine]);
+    stressed.is(&format!("metric=failed|engine={engine}|workload=churn"), 0.0);
+    let benched = ["bench", "kva", "--quick", "--n", "1000", "--workload", "churn", "--engine", &engine];
+    assert!(Results::of(&benched).value(&format!("metric=time|engine={engine}")).is_some());
+}
+
+#[test]
+fn an_engine_that_is_off_by_one_fails_with_the_line() {
+    if !has_cc("an_engine_that_is_off_by_one_fails_with_the_line") {
+        return;
+    }
+    let engine = changed("off_by_one", "high - low >= op->size - 1", "high - low >= op->size");
+    let output = freehold(&["verify", &data(CHURN), "--engine", &engine]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout).replace('\n', " ");
+    assert!(told.contains("churn_n100.txt.zst:") && told.contains("expected 0x"), "{told}");
+    // An address that overlaps is wrong wherever the lowest is.
+    let engine = changed("overlaps", "answer->first = at;", "answer->first = at + 4096;");
+    let output = freehold(&["replay", &data(CHURN), "--engine", &engine]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("operation"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_engine_that_dies_or_hangs_is_reported_as_its_own() {
+    if !has_cc("an_engine_that_dies_or_hangs_is_reported_as_its_own") {
+        return;
+    }
+    let crash = changed("crash", FREES, "struct area *area = *link;\n\n\t\t*(volatile int *)8 = 0;\n");
+    let died = format!("engine {crash} died of SIGSEGV in batch ");
+    for args in [
+        &["replay", &data(CHURN)][..],
+        &["verify", &data(CHURN)],
+        &["stress", "kva", "--loops", "64", "--repeat", "1", "--n", "100"],
+        &["bench", "kva", "--quick", "--n", "1000", "--workload", "churn"],
+    ] {
+        let output = freehold(&[args, &["--engine", &crash, "--json"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let told = text(&output.stdout) + &text(&output.stderr);
+        assert!(told.contains(&died), "{args:?}: {told}");
+    }
+    // It is ended after a second, and who waits for it is told so.
+    let hang =
+        changed("hang", FREES, "struct area *area = *link;\n\n\t\tfor (volatile int on = 1; on;)\n\t\t\t;\n");
+    let output = freehold(&["replay", &data(CHURN), "--engine", &hang, "--engine-timeout", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("did not answer within 1s in batch "), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_is_no_engine_is_wrong_usage() {
+    for (engine, reason) in [
+        ("so:/nowhere/at/all.so", "cannot open shared object file"),
+        ("btree:lowest", "one from outside is wanted"),
+    ] {
+        let output = freehold(&["verify", &data(CHURN), "--engine", engine]);
+        assert_eq!(output.status.code(), Some(2), "{engine}");
+        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+    }
+    if !has_cc("what_is_no_engine_is_wrong_usage") {
+        return;
+    }
+    let later = changed("later", "FREEHOLD_VERSION, ", "FREEHOLD_VERSION + 1, ");
+    let empty = format!("so:{}", built("empty", "int nothing;\n").display());
+    for (engine, reason) in [(later, "is of version 2"), (empty, "freehold_engine")] {
+        let output = freehold(&["replay", &data(CHURN), "--engine", &engine]);
+        assert_eq!(output.status.code(), Some(2), "{engine}");
+        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+    }
+    // One of address ranges has no chunks.
+    let output = freehold(&["stress", "percpu", "--engine", &example()]);
+    assert_eq!(output.status.code(), Some(2));
+}
