@@ -35,7 +35,7 @@ pub(super) fn built(name: &str, source: &str) -> PathBuf {
 /// The example with a change.
 pub(super) fn changed(name: &str, from: &str, to: &str) -> String {
     assert!(EXAMPLE.contains(from), "the example has no {from:?}");
-    format!("so:{}", built(name, &EXAMPLE.replace(from, to)).display())
+    format!("so:{}", built(name, &format!("#include <signal.h>\n{}", EXAMPLE.replace(from, to))).display())
 }
 
 /// The example.
@@ -73,13 +73,13 @@ fn an_engine_that_is_off_by_one_fails_with_the_line() {
     if !has_cc("an_engine_that_is_off_by_one_fails_with_the_line") {
         return;
     }
-    let engine = changed("off_by_one", "high - low >= op->size - 1", "high - low >= op->size");
+    let engine = changed("off_by_one", "low = (*link)->last + 1;", "low = (*link)->last + 2;");
     let output = freehold(&["verify", &data(CHURN), "--engine", &engine]);
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stdout).replace('\n', " ");
     assert!(told.contains("churn_n100.txt.zst:") && told.contains("expected 0x"), "{told}");
-    // An address that overlaps is wrong wherever the lowest is.
-    let engine = changed("overlaps", "answer->first = at;", "answer->first = at + 4096;");
+    // Where every second object is told one page too high it overlaps the one behind it, which any judge sees.
+    let engine = changed("overlaps", "answer->first = at;", "answer->first = op->object % 2 ? at : at + 4096;");
     let output = freehold(&["replay", &data(CHURN), "--engine", &engine]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("operation"), "{}", text(&output.stderr));
@@ -90,7 +90,8 @@ fn an_engine_that_dies_or_hangs_is_reported_as_its_own() {
     if !has_cc("an_engine_that_dies_or_hangs_is_reported_as_its_own") {
         return;
     }
-    let crash = changed("crash", FREES, "struct area *area = *link;\n\n\t\t*(volatile int *)8 = 0;\n");
+    // A store to no address would be seen by the compiler.
+    let crash = changed("crash", FREES, "struct area *area = *link;\n\n\t\traise(SIGSEGV);\n");
     let died = format!("engine {crash} died of SIGSEGV in batch ");
     for args in [
         &["replay", &data(CHURN)][..],
