@@ -1,5 +1,5 @@
-//! Real programs from the registry on `freehold-vmalloc` and `freehold-metrics`: what they answer is checked, and compared by
-//! turns with what they ship.
+//! Real programs from the registry on `freehold-vmalloc`, `freehold-metrics` and `freehold`: what they answer is checked, and
+//! compared by turns with what they ship.
 //!
 //! ```text
 //! clients/run            the table
@@ -17,6 +17,7 @@ mod direct;
 mod glue;
 mod hashbrown;
 mod redb;
+mod vm_device;
 mod wasmtime;
 
 use clients::client::{self, Client, Glue};
@@ -50,6 +51,11 @@ const CLIENTS: &[Client] = &[
         name: "axum",
         glue: Some(Glue { text: include_str!("glue/axum.rs"), most_lines: 10 }),
         run: axum::run,
+    },
+    Client {
+        name: "vm-device",
+        glue: Some(Glue { text: include_str!("glue/vm_device.rs"), most_lines: 35 }),
+        run: vm_device::run,
     },
     Client { name: "O_DIRECT", glue: None, run: direct::run },
 ];

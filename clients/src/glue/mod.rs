@@ -5,4 +5,5 @@ pub mod axum;
 pub mod cranelift;
 pub mod hashbrown;
 pub mod redb;
+pub mod vm_device;
 pub mod wasmtime;

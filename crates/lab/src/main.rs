@@ -111,7 +111,10 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
     let format = common.format();
     let has_one_form = matches!(
         command,
-        Command::Doctor { systems: true } | Command::Completions { .. } | Command::Man { .. }
+        Command::Doctor { systems: true }
+            | Command::Record { .. }
+            | Command::Completions { .. }
+            | Command::Man { .. }
     );
     if has_one_form && format != Format::Screen {
         return usage("--format, --json: this command has one form alone");
@@ -129,6 +132,10 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
         }
         Command::ServeEngine { path } => freehold_harness::outside::serve(path)?,
         Command::RunUnder { name, under } => print(&format!("{}\n", systems::run(name, under.parse()?)?))?,
+        Command::Record { what, asked } => {
+            let (text, failed) = commands::record::run(*what, asked)?;
+            return print(&text).map(|()| Some(failed));
+        }
         Command::Doctor { systems: true } => {
             let (text, failed) = systems::table(&std::env::current_exe()?)?;
             return print(&text).map(|()| Some(failed));
@@ -141,6 +148,15 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
                 // Each is told at once: a later one may take long, or end the program.
                 checks().try_for_each(|check| print(&text(&check)))?;
             }
+        }
+        Command::Import { files, output, vmallocinfo, kind, strict } => {
+            if format == Format::Lkml {
+                return usage("--format lkml: of results alone");
+            }
+            let imported = commands::import::run(files, output.as_deref(), vmallocinfo, *kind)?;
+            print(&if format == Format::Json { imported.json() } else { imported.text() })?;
+            let differs = imported.lost > 0 || imported.differences.is_some_and(|number| number > 0);
+            return Ok(Some(*strict && differs));
         }
         Command::Completions { shell } => {
             let mut text = Vec::new();
@@ -189,6 +205,11 @@ fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Resul
         }
         Command::Replay { files, engine, instructions: true, .. } => {
             Made::new("replay", commands::instructions::run(files, engine, progress)?)
+        }
+        Command::Replay { files, report, predict, .. } if predict.is_asked() => {
+            report.as_deref().map_or(Ok(()), tried)?;
+            let results = commands::replay::predict(files, &predict.set, predict.way())?;
+            Made { page: report.clone(), ..Made::new("replay", results) }
         }
         Command::Replay { files, engine, rounds, report, .. } => {
             report.as_deref().map_or(Ok(()), tried)?;

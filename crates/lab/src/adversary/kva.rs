@@ -9,7 +9,8 @@
 
 use super::growth::Bound;
 use super::meter::Meter;
-use super::sequence::Sequence;
+use super::parts;
+use super::sequence::{Run, Sequence};
 use crate::workload::SplitMix;
 use anyhow::{Context, Result, ensure};
 use freehold::kva::{AddressSpace, AllocError, Placement, Request};
@@ -60,14 +61,29 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     .single(Bound::Linear, Bound::Linear),
     // Documented as linear in the lesser of the regions in the window and the blocks outside it that would do.
     Sequence::amortized("half-window", "best fit", best_fit_half_window).single(Bound::Linear, Bound::Linear),
+    of_parts("full-leaves", "split_at, merge", parts::cut_and_merge),
+    of_parts("full-leaves", "free_range in one", parts::free_within_one),
+    of_parts("full-leaves", "free_range over 64", parts::free_over_several),
+    // Linear by nature: what is freed grows with n.
+    of_parts("all-at-once", "free_range", parts::free_all).single(Bound::Linear, Bound::Linear),
+    of_parts("last-moves", "free_range, refused", parts::free_all_refused),
+    Sequence::amortized("wrong-alignment", "reserve", parts::hold).in_instructions(),
+    of_parts("full-leaves", "alloc_at_guarded", parts::guarded),
+    of_parts("nobody-reads", "shared free, alloc_at", parts::shared_free),
+    of_parts("stalled-reader", "shared free, alloc_at", parts::shared_free_read),
     // Linear by nature: what is written grows with n.
     Sequence::amortized("one-granule-gaps", "snapshot", snapshot)
         .in_instructions()
         .single(Bound::Linear, Bound::Linear),
 ];
 
+/// Of a single operation, too, logarithmic cost is promised.
+const fn of_parts(name: &'static str, op: &'static str, run: Run) -> Sequence {
+    Sequence::amortized(name, op, run).in_instructions().single(Bound::Log, Bound::Log)
+}
+
 /// Measured operations of a sequence that repeats itself.
-const MEASURED: u64 = 24;
+pub(super) const MEASURED: u64 = 24;
 
 /// Equal gaps.
 #[derive(Clone, Copy)]
@@ -116,13 +132,13 @@ impl Gaps {
 }
 
 /// A space of so many granules.
-fn empty(granules: u64, placement: Placement) -> Result<Space> {
+pub(super) fn empty(granules: u64, placement: Placement) -> Result<Space> {
     let span = Span::from_size(0, granules).context("the space is too long")?;
     Ok(Space::new(span, Align::ONE, placement)?)
 }
 
 /// The same with n regions of four granules at its beginning.
-fn packed(n: u32, room: u64, tally: &mut Tally) -> Result<Space> {
+pub(super) fn packed(n: u32, room: u64, tally: &mut Tally) -> Result<Space> {
     let mut space = empty(4 * u64::from(n) + room, Placement::Lowest)?;
     (0..u64::from(n)).try_for_each(|at| expect(take(&mut space, 4, tally), 4 * at))?;
     Ok(space)
@@ -143,11 +159,11 @@ fn expect(answer: Option<u64>, right: u64) -> Result<()> {
     Ok(())
 }
 
-fn align(bytes: u64) -> Result<Align> {
+pub(super) fn align(bytes: u64) -> Result<Align> {
     Align::new(bytes).with_context(|| format!("{bytes} is no power of two"))
 }
 
-fn whole(space: &Space) -> Result<()> {
+pub(super) fn whole(space: &Space) -> Result<()> {
     Ok(space.validate()?)
 }
 

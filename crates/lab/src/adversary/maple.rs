@@ -4,7 +4,7 @@ use super::growth::Bound;
 use super::meter::Meter;
 use super::sequence::{Run, Sequence};
 use anyhow::{Context, Result, ensure};
-use freehold::maple::{MapleTree, RangeMap, Request, WordMap};
+use freehold::maple::{MapleTree, RangeMap, RangeSet, Request, WordMap};
 use freehold::units::{Align, Span};
 
 /// All sequences.
@@ -22,6 +22,11 @@ pub(super) const SEQUENCES: &[Sequence] = &[
     of("two-ends", "both ends", two_ends),
     // Linear by nature: what is removed grows with n.
     of("all-at-once", "store", store_over_all).single(Bound::Linear, Bound::Linear),
+    of("no-neighbour", "store_merging", |n, meter| store_merging(n, false, meter)),
+    of("both-neighbours", "store_merging", |n, meter| store_merging(n, true, meter)),
+    of("full-leaves", "update_slots", update_one),
+    of("full-leaves", "transaction", transaction),
+    of("full-leaves", "set insert, remove", set),
     of("shared-borders", "erase, store", shared_borders),
     of("shared-look-up", "entry_at", shared_look_up),
 ];
@@ -209,6 +214,87 @@ fn two_ends(n: u32, meter: &mut Meter) -> Result<()> {
         );
     }
     whole(&map)
+}
+
+/// A range without a gap on either side is stored again: with a value of its own, or with that of both neighbours.
+fn store_merging(n: u32, merges: bool, meter: &mut Meter) -> Result<()> {
+    let mut map = meter.ready(|_| Ok((dense(n)?, n.into())))?;
+    for at in 0..MEASURED {
+        let first = (u64::from(n) / 2 + at % 8 * 3 + 1) % u64::from(n - 2) * 4 + 4;
+        let value = if merges { u32::MAX } else { u32::MAX - at as u32 };
+        if merges {
+            for neighbour in [first - 4, first + 4] {
+                map.store(neighbour..neighbour + 4, value).map_err(|refused| refused.cause)?;
+            }
+        }
+        let stored = meter.measure(|_| map.store_merging(first..first + 4, value));
+        let stored = stored.map_err(|refused| refused.cause)?;
+        let right = if merges { first - 4..first + 8 } else { first..first + 4 };
+        ensure!(stored == Span::try_from(right.clone())?, "stored as {stored}, not as {right:?}");
+        for back in right.step_by(4) {
+            map.store(back..back + 4, (back / 4) as u32).map_err(|refused| refused.cause)?;
+        }
+    }
+    whole(&map)
+}
+
+/// The middle of an entry is changed, which makes three of it.
+fn update_one(n: u32, meter: &mut Meter) -> Result<()> {
+    let mut map = meter.ready(|_| Ok((dense(n)?, n.into())))?;
+    for at in 0..MEASURED {
+        let first = (u64::from(n) / 2 + at % 8 * 2) % u64::from(n) * 4;
+        let before = map.len();
+        meter.measure(|_| map.update_slots(first + 1..first + 3, |_, _| Some(u32::MAX)))?;
+        ensure!(map.len() == before + 2, "{} entries, not {}", map.len(), before + 2);
+        map.store(first..first + 4, (first / 4) as u32).map_err(|refused| refused.cause)?;
+    }
+    whole(&map)
+}
+
+/// Two stores of a transaction, which is dropped, and again, which is committed.
+fn transaction(n: u32, meter: &mut Meter) -> Result<()> {
+    let mut map = meter.ready(|_| Ok((dense(n)?, n.into())))?;
+    for at in 0..MEASURED {
+        let first = (u64::from(n) / 2 + at % 8 * 2) % u64::from(n - 1) * 4;
+        for commits in [false, true] {
+            let stored = meter.measure(|_| {
+                let mut transaction = map.transaction();
+                transaction.store(first + 1..first + 3, 1).map_err(|refused| refused.cause)?;
+                transaction.store(first..first + 6, 2).map_err(|refused| refused.cause)?;
+                if commits {
+                    transaction.commit();
+                }
+                anyhow::Ok(())
+            });
+            stored?;
+            let found = map.get(first).copied();
+            let right = if commits { 2 } else { (first / 4) as u32 };
+            ensure!(found == Some(right), "{found:?}, not {right}");
+        }
+        for back in [first, first + 4] {
+            map.store(back..back + 4, (back / 4) as u32).map_err(|refused| refused.cause)?;
+        }
+    }
+    whole(&map)
+}
+
+/// A set of every other index, to which one between two is added, and removed.
+fn set(n: u32, meter: &mut Meter) -> Result<()> {
+    let mut set = meter.ready(|_| {
+        let mut set = RangeSet::new();
+        for at in 0..u64::from(n) {
+            set.insert(2 * at..=2 * at)?;
+        }
+        Ok((set, n.into()))
+    })?;
+    for at in 0..MEASURED {
+        let index = (u64::from(n) / 2 + at % 8 * 3) % u64::from(n - 1) * 2 + 1;
+        let joined = meter.measure(|_| set.insert(index..=index))?;
+        ensure!(joined.last() - joined.first() == 2, "{joined} does not join its neighbours");
+        meter.measure(|_| set.remove(index..=index))?;
+        ensure!(set.len() == u64::from(n), "{} ranges, not {n}", set.len());
+    }
+    Ok(set.validate()?)
 }
 
 /// One store over everything, once.

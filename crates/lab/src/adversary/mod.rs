@@ -14,6 +14,7 @@ mod memory;
 #[cfg(feature = "program")]
 mod meter;
 #[cfg(feature = "program")]
+mod parts;
 mod percpu;
 #[cfg(feature = "program")]
 mod pools;

@@ -79,7 +79,8 @@ fn an_engine_that_is_off_by_one_fails_with_the_line() {
     let told = text(&output.stdout).replace('\n', " ");
     assert!(told.contains("churn_n100.txt.zst:") && told.contains("expected 0x"), "{told}");
     // Where every second object is told one page too high it overlaps the one behind it, which any judge sees.
-    let engine = changed("overlaps", "answer->first = at;", "answer->first = op->object % 2 ? at : at + 4096;");
+    let engine =
+        changed("overlaps", "answer->first = at;", "answer->first = op->object % 2 ? at : at + 4096;");
     let output = freehold(&["replay", &data(CHURN), "--engine", &engine]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("operation"), "{}", text(&output.stderr));
@@ -135,4 +136,25 @@ fn what_is_no_engine_is_wrong_usage() {
     // One of address ranges has no chunks.
     let output = freehold(&["stress", "percpu", "--engine", &example()]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// The commands of the book's page, word for word, from the root of the repository.
+#[test]
+fn the_page_of_the_book_does_what_it_says() {
+    if !has_cc("the_page_of_the_book_does_what_it_says") {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/own_engine.md")).unwrap();
+    let block = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert_eq!(block.lines().count(), 5);
+    for line in block.lines() {
+        let mut words = line.split(' ');
+        let program = match words.next().unwrap() {
+            "freehold" => env!("CARGO_BIN_EXE_freehold"),
+            other => other,
+        };
+        let ran = Command::new(program).args(words).current_dir(&root).output().unwrap();
+        assert!(ran.status.success(), "{line}: {}{}", text(&ran.stdout), text(&ran.stderr));
+    }
 }
