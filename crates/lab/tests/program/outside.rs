@@ -158,3 +158,46 @@ fn the_page_of_the_book_does_what_it_says() {
         assert!(ran.status.success(), "{line}: {}{}", text(&ran.stdout), text(&ran.stderr));
     }
 }
+
+#[test]
+fn engines_of_all_families_are_judged() {
+    if !has_cc("engines_of_all_families_are_judged") {
+        return;
+    }
+    let tiny = ["--loops", "64", "--repeat", "1", "--n", "100", "--engine"];
+    let bump = include_str!("engines/bump.c");
+    let engine = format!("so:{}", built("bump", bump).display());
+    let stressed = Results::of(&[&["stress", "percpu"], &tiny[..], &[engine.as_str()]].concat());
+    stressed.is(&format!("metric=passed|engine={engine}|workload=mixed"), 1.0);
+    let half = data("vectors/percpu/u-half64-stock.txt.zst");
+    let verified = Results::of(&["verify", &half, "--engine", &engine]);
+    // 56,652 allocations and 29,076 frees.
+    verified.is(&format!("metric=checked|engine={engine}"), 85_728.0);
+    let netns = data("traces/netns.pcpu.csv.zst");
+    Results::of(&["replay", &netns, "--rounds", "1", "--engine", &engine]);
+    // Without a place of its own every object overlaps the one before.
+    let wrong = built("bump_wrong", &bump.replace("it->next = at + size;", "it->next = at;"));
+    let engine = format!("so:{}", wrong.display());
+    for args in [["verify", &half], ["replay", &netns]] {
+        let output = freehold(&[&args[..], &["--engine", &engine]].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let told = text(&output.stdout) + &text(&output.stderr);
+        assert!(told.contains("is not free"), "{args:?}: {told}");
+    }
+    let sorted = include_str!("engines/sorted.c");
+    let engine = format!("so:{}", built("sorted", sorted).display());
+    let stressed = Results::of(&[&["stress", "maple"], &tiny[..], &[engine.as_str()]].concat());
+    for case in ["spanning", "erase", "check_alloc_rev_range"] {
+        stressed.is(&format!("metric=passed|engine={engine}|workload={case}"), 1.0);
+    }
+    let wrong =
+        built("sorted_wrong", &sorted.replace("it->at[i].first = last + 1;", "it->at[i].first = last;"));
+    let engine = format!("so:{}", wrong.display());
+    let output = freehold(&[&["stress", "maple"], &tiny[..], &[engine.as_str()]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    // A log has cursors, which the header has not.
+    let log = data("vectors/maple/pub01-tiny-plain-mix.txt.zst");
+    let output = freehold(&["verify", &log, "--engine", &engine]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).replace('\n', " ").contains("have no cursors"), "{}", text(&output.stdout));
+}
