@@ -52,9 +52,15 @@ fn imported(file: &Path, kind: Option<Kind>) {
         Ok(summary) => {
             let lines = Lines::from_bytes("trace", trace);
             let rows = match summary.kind {
-                Some(Kind::Pcpu) => percpu::Events::new(lines).expect("a header").map(|row| row.expect("a row")).count(),
-                Some(Kind::Vma) => vma::Events::new(lines).expect("a header").map(|row| row.expect("a row")).count(),
-                Some(Kind::Mt) => mt::Events::new(lines).expect("a header").map(|row| row.expect("a row")).count(),
+                Some(Kind::Pcpu) => {
+                    percpu::Events::new(lines).expect("a header").map(|row| row.expect("a row")).count()
+                }
+                Some(Kind::Vma) => {
+                    vma::Events::new(lines).expect("a header").map(|row| row.expect("a row")).count()
+                }
+                Some(Kind::Mt) => {
+                    mt::Events::new(lines).expect("a header").map(|row| row.expect("a row")).count()
+                }
                 _ => kva::Events::new(lines).expect("a header").map(|row| row.expect("a row")).count(),
             };
             assert_eq!(rows as u64, summary.rows);
