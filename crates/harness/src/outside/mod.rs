@@ -12,11 +12,9 @@
 mod child;
 mod library;
 mod process;
-mod words;
 
 pub use child::serve;
 pub use process::Process;
-pub use words::words;
 
 /// The version of the layouts.
 pub const VERSION: u32 = 1;

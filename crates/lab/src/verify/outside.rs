@@ -4,19 +4,16 @@
 //! |---|---|
 //! | kva vectors | the column of the addresses that it takes, if it says which; always a place that is free, aligned, in the window |
 //! | percpu placements | a place that is free and aligned in its unit |
-//! | maple logs | every answer, until the first call that its header does not have |
 
 use super::Checked;
-use crate::engine::maple::EngineEntry as TreeEntry;
 use crate::engine::outside::Library;
 use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
 use crate::engine::{EngineEntry, Facts, Listed, Takes};
-use crate::family::{Family, Judge, Kva, Percpu, Tree};
+use crate::family::{Family, Judge, Kva, Percpu};
 use crate::kind::Kind;
 use crate::workload::percpu::config;
 use freehold::units::Align;
 use freehold_trace::kva::{self, Column, Expected, Space};
-use freehold_trace::maple::{self, TreeFlags};
 use freehold_trace::{Driven, TraceError, percpu};
 use std::path::Path;
 
@@ -32,8 +29,11 @@ pub(super) fn verify(
     let each = libraries.iter().map(|library| match kind {
         Kind::Columns => columns(file, library, tick),
         Kind::Placements => placements(file, library, tick),
-        Kind::TreeLog => log(file, library, tick),
-        _ => Err(TraceError::at(file, 1, "no answers that an engine from outside could give; see `replay`")),
+        _ => Err(TraceError::at(
+            file,
+            1,
+            "not for engines from outside, which have no cursors; see `replay` and `stress`",
+        )),
     });
     each.collect()
 }
@@ -157,40 +157,5 @@ fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) ->
         tick();
     }
     asked.ask(|(), _| None);
-    Ok(asked.checked)
-}
-
-fn log(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
-    let mut log = maple::Vectors::open(file)?;
-    let flags = TreeFlags { alloc: log.header().alloc_tree, rcu: log.header().rcu };
-    let _: TreeEntry = entry(file, library)?;
-    let mut asked = Asked::<Tree, ()>::new(file, library, &flags, "operations")?;
-    while let Some(record) = log.next().transpose()? {
-        let line = log.line();
-        match record {
-            maple::Record::Op(op, expected) => {
-                let answer = asked.session.run_one(&op);
-                if !asked.alive(line) {
-                    break;
-                }
-                if answer == maple::Answer::Unsupported {
-                    let note = format!(
-                        "checked up to line {line}: {op:?} is a call that engines from outside do not have"
-                    );
-                    asked.checked.note = Some(note);
-                    break;
-                }
-                asked.checked.operations += 1;
-                let texts = || [format!("{:?} to {op:?}", expected.answer), format!("{answer:?}")];
-                asked.checked.right(line, expected.accepts(&answer), texts);
-            }
-            maple::Record::Content { count, digest, .. } => {
-                let got = asked.session.content(0, true);
-                asked.checked.same(line, &(count, digest), &got);
-            }
-            maple::Record::Shape(_) => {}
-        }
-        tick();
-    }
     Ok(asked.checked)
 }

@@ -18,9 +18,9 @@ use std::time::Duration;
 /// What the names of engines from outside begin with.
 pub const PREFIX: &str = "so:";
 /// What is said wherever figures of such engines stand.
-pub const NOTE: &str = "`so:` engines are from outside: each runs in a process of its own, where the clock is read around run_batch, so \
-                        that the way between processes is in no time. Operations that are timed singly are batches of one. Their work is \
-                        not counted, and their memory is what they say.";
+pub const NOTE: &str = "`so:` engines are from outside: each runs in a process of its own, where the clock is read around run_batch. Neither the \
+                        way between processes nor the lab's own share, which `floor` shows of the others, is in their times. Operations \
+                        that are timed singly are batches of one. Their work is not counted, and their memory is what they say.";
 /// The command of the program that runs one.
 pub const SERVE: &str = "serve-engine";
 /// Seconds that an engine has for a batch if nobody says.
