@@ -3,8 +3,9 @@
 //! Numbers are `uint64` whether the file has them in decimal or in hexadecimal; a field that is empty is null. What means
 //! one thing or another by the operation stays text. Cost: one batch of rows beside what was read before.
 
-use arrow::array::{ArrayRef, RecordBatch, StringBuilder, UInt64Builder};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow_array::builder::{StringBuilder, UInt64Builder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use freehold_trace::{Fields, Kind, Lines, TraceError};
 use std::sync::Arc;
 

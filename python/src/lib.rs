@@ -4,8 +4,8 @@
 
 mod columns;
 
-use arrow::array::RecordBatch;
-use arrow::pyarrow::ToPyArrow;
+use arrow_array::RecordBatch;
+use arrow_pyarrow::ToPyArrow;
 use columns::{next_batch, schema};
 use freehold_trace::{Lines, TraceError as Unreadable, TraceHeader};
 use pyo3::create_exception;
