@@ -58,7 +58,7 @@ pub use freehold_vmalloc as vmalloc;
 /// ```
 pub mod prelude {
     pub use crate::kva::{AddressSpace, Placement, Request};
-    pub use crate::maple::RangeMap;
+    pub use crate::maple::{Key, KeySpan, RangeMap};
     pub use crate::percpu::ChunkSet;
     pub use crate::units::{Align, Bytes, Span};
     pub use crate::{kva, maple, percpu};
@@ -75,3 +75,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The book's programs must, too.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/start.md")]
+pub struct Start;

@@ -9,9 +9,9 @@ use freehold_sys::SysError;
 
 /// The architecture whose numbers these are, so that another one's calls do not pass for them.
 #[cfg(target_arch = "x86_64")]
-const ARCH: u32 = 0xc000_003e;
+pub(crate) const ARCH: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
-const ARCH: u32 = 0xc000_00b7;
+pub(crate) const ARCH: u32 = 0xc000_00b7;
 
 /// Where a call's number and its architecture are in what a filter sees.
 const NUMBER: u32 = 0;
@@ -23,6 +23,7 @@ const RETURN: u16 = 0x06;
 
 const KILL: u32 = 0x8000_0000;
 const NOTIFY: u32 = 0x7fc0_0000;
+const TRACE: u32 = 0x7ff0_0000;
 const ALLOW: u32 = 0x7fff_0000;
 const ERRNO: u32 = 0x0005_0000;
 
@@ -138,12 +139,17 @@ fn step(code: u16, value: u32, if_equal: u8, otherwise: u8) -> libc::sock_filter
     libc::sock_filter { code, jt: if_equal, jf: otherwise, k: value }
 }
 
-/// Installs a filter that does `listed` with these calls and `other` with all others. Returns a descriptor, if `flags` ask for one.
-fn install(calls: &[libc::c_long], listed: u32, other: u32, flags: libc::c_ulong) -> Result<i32, SysError> {
+/// A filter that does `listed` with these calls, `other` with all others, and `foreign` with those of another architecture.
+fn program(
+    calls: &[libc::c_long],
+    listed: u32,
+    other: u32,
+    foreign: u32,
+) -> Result<Vec<libc::sock_filter>, SysError> {
     let mut program = vec![
         step(LOAD, ARCHITECTURE, 0, 0),
         step(JUMP_IF_EQUAL, ARCH, 1, 0),
-        step(RETURN, KILL, 0, 0),
+        step(RETURN, foreign, 0, 0),
         step(LOAD, NUMBER, 0, 0),
     ];
     for &call in calls {
@@ -151,6 +157,24 @@ fn install(calls: &[libc::c_long], listed: u32, other: u32, flags: libc::c_ulong
         program.extend([step(JUMP_IF_EQUAL, number, 0, 1), step(RETURN, listed, 0, 0)]);
     }
     program.push(step(RETURN, other, 0, 0));
+    Ok(program)
+}
+
+/// A filter that stops a traced thread at these calls, and at all calls of another architecture.
+pub(crate) fn stopping(calls: &[libc::c_long]) -> Result<Vec<libc::sock_filter>, SysError> {
+    program(calls, TRACE, ALLOW, TRACE)
+}
+
+/// Installs a filter that does `listed` with these calls and `other` with all others. Returns a descriptor, if `flags` ask for one.
+fn install(calls: &[libc::c_long], listed: u32, other: u32, flags: libc::c_ulong) -> Result<i32, SysError> {
+    install_program(&mut program(calls, listed, other, KILL)?, flags)
+}
+
+/// Installs a filter on the calling thread. Takes no lock and asks for no memory, so that a child of `fork` may call it.
+pub(crate) fn install_program(
+    program: &mut [libc::sock_filter],
+    flags: libc::c_ulong,
+) -> Result<i32, SysError> {
     let len = u16::try_from(program.len()).map_err(|_| SysError { call: "seccomp", errno: libc::E2BIG })?;
     let program = libc::sock_fprog { len, filter: program.as_mut_ptr() };
     // SAFETY: the calls read the program, which outlives them, and take away from this thread what it may do, which breaks no memory.

@@ -14,14 +14,29 @@ use std::time::Duration;
 /// # Errors
 /// The system has no such clock.
 pub fn cpu_time() -> Result<Duration, SysError> {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Nanoseconds of the clock that stamps events of a trace whose `trace_clock` is `mono`.
+///
+/// # Errors
+/// The system has no such clock.
+#[doc(alias = "CLOCK_MONOTONIC")]
+pub fn monotonic_ns() -> Result<u64, SysError> {
+    let time = clock(libc::CLOCK_MONOTONIC)?;
+    // 2^64 nanoseconds are 584 years after the machine's start.
+    Ok(time.as_secs() * 1_000_000_000 + u64::from(time.subsec_nanos()))
+}
+
+fn clock(clock: libc::clockid_t) -> Result<Duration, SysError> {
     // SAFETY: a zeroed time is a time; the call writes to it and to nothing else.
     let (time, status) = unsafe {
         let mut time: libc::timespec = mem::zeroed();
-        let status = libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time);
+        let status = libc::clock_gettime(clock, &raw mut time);
         (time, status)
     };
     check("clock_gettime", i64::from(status))?;
-    // The clock is never negative, and its nanoseconds are below a second.
+    // These clocks are never negative, and their nanoseconds are below a second.
     Ok(Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32))
 }
 

@@ -3,11 +3,14 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::choices::{Choices, replayed_engines};
-use freehold_lab::commands::adversary;
 use freehold_lab::commands::replay::ROUNDS;
+use freehold_lab::commands::{adversary, record};
+use freehold_lab::engine::outside::{SERVE, TIMEOUT_S};
 use freehold_lab::kind::{Stressed, Subject};
+use freehold_lab::predict::Way;
 use freehold_lab::run;
 use freehold_lab::study::{self, Publication};
+use freehold_trace::Kind;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -53,12 +56,44 @@ pub(crate) struct Common {
     /// The same as `--format json`.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Seconds that an engine from outside has for a batch before it is ended.
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = TIMEOUT_S,
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) engine_timeout: u64,
 }
 
 impl Common {
     /// How results are written.
     pub(crate) fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
+    }
+}
+
+/// How the addresses of a recording of kernel areas are predicted.
+#[derive(Debug, Args)]
+pub(crate) struct Predict {
+    /// Of a recording of kernel areas: only predict its addresses, and let every event take effect where it stands.
+    #[arg(long, conflicts_with_all = ["engine", "rounds", "instructions"])]
+    pub(crate) strict: bool,
+    /// Of a recording of kernel areas: only predict its addresses, by the recorded kernel's rules and by others beside them. `lazy=off`,
+    /// `pools=off|shared|fifo`, `decay=6.16|6.9|off|tail`, `refill=lowest|highest|by-time`, `nodes=N`, `lazy-limit=PAGES`; again for
+    /// more.
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["engine", "rounds", "instructions"])]
+    pub(crate) set: Vec<String>,
+    /// Of a recording of kernel areas: only predict its addresses, and let the model keep its own places.
+    #[arg(long, conflicts_with_all = ["engine", "rounds", "instructions", "strict"])]
+    pub(crate) free_running: bool,
+}
+
+impl Predict {
+    /// Whether nothing else is asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.strict || self.free_running || !self.set.is_empty()
+    }
+
+    /// How recordings are followed.
+    pub(crate) fn way(&self) -> Way {
+        Way { strict: self.strict, free_running: self.free_running }
     }
 }
 
@@ -72,13 +107,18 @@ pub(crate) enum Command {
         /// Vector files (*.txt.zst), talk.txt, anchor tables (*.tsv), streams (*.mstream.zst), prealloc_examples.txt.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Check an engine from outside, `so:PATH`, instead of those that are listed: by the column of the addresses that it takes,
+        /// and by what any engine must do; again for more.
+        #[arg(long, value_name = "so:PATH")]
+        engine: Vec<String>,
     },
     /// Run workloads on engines side by side.
     Replay {
         /// Traces, vector files, or `churn:N` for N live objects.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more. `floor`, which does no work, is
+        /// An engine, `rbtree`, one placement of it, `rbtree:linux`, or one from outside, `so:PATH`, a shared object with the functions
+        /// of freehold_engine.h; again for more. `floor`, which does no work, is
         /// shown beneath, whoever is named.
         #[arg(long, value_name = "NAME", value_parser = Choices(replayed_engines))]
         engine: Vec<String>,
@@ -89,6 +129,8 @@ pub(crate) enum Command {
         /// are the same in every run.
         #[arg(long, conflicts_with_all = ["rounds", "report"])]
         instructions: bool,
+        #[command(flatten)]
+        predict: Predict,
         /// Write an HTML report there.
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,
@@ -190,12 +232,49 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Record this machine, or a command, as a trace to replay.
+    ///
+    /// What is changed for it is put back at the end, also on Ctrl-C: `--plan` says what that is.
+    Record {
+        /// What is recorded.
+        #[arg(value_enum)]
+        what: record::What,
+        #[command(flatten)]
+        asked: record::Asked,
+    },
+    /// Turn a recording of another tool, or a folder of raw bytes, into a trace.
+    ///
+    /// Reads perf.data, the text of `perf script`, trace.dat, the text of `trace-cmd report`, ftrace's own text, rows of bpftrace,
+    /// strace, and folders. What a file is, its content says. Events, losses, and what is unknown at the start are told.
+    Import {
+        /// The recording; files of /proc/vmallocinfo may stand beside it.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Where the trace goes, compressed if the name ends in .zst; if not to RECORDING.csv.zst.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// /proc/vmallocinfo before the events; a second time, after them.
+        #[arg(long, value_name = "FILE")]
+        vmallocinfo: Vec<PathBuf>,
+        /// Which events are wanted, if the recording has several kinds: kva, pcpu, vma or mt.
+        #[arg(long, value_name = "KIND", value_parser = kind)]
+        kind: Option<Kind>,
+        /// Fail if events were lost, or the last snapshot differs.
+        #[arg(long)]
+        strict: bool,
+    },
     /// Say what this machine offers to engines on real memory, and what falls back to what.
     Doctor {
         /// Run every type as other systems would have it instead: older kernels, gVisor, emulators, filters that refuse calls. A table
         /// says how much of what is asked for is served; contents are checked.
         #[arg(long)]
         systems: bool,
+    },
+    /// Run the engine of a shared object for another process, over standard input and output.
+    #[command(hide = true, name = SERVE)]
+    ServeEngine {
+        /// The object.
+        path: PathBuf,
     },
     /// Run a type under the answers of another system, as `doctor --systems` does.
     #[command(hide = true)]
@@ -223,4 +302,9 @@ pub(crate) fn commands() -> BTreeSet<String> {
     let cli = Cli::command();
     let shown = cli.get_subcommands().filter(|command| !command.is_hide_set());
     shown.map(|command| command.get_name().to_owned()).collect()
+}
+
+/// A kind of trace.
+fn kind(name: &str) -> Result<Kind, String> {
+    Kind::named(name).ok_or_else(|| "the kinds are kva, pcpu, vma and mt".to_owned())
 }

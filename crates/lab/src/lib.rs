@@ -22,6 +22,8 @@ mod named;
 #[cfg(feature = "program")]
 pub mod output;
 #[cfg(feature = "program")]
+pub mod predict;
+#[cfg(feature = "program")]
 mod progress;
 #[cfg(feature = "program")]
 pub mod promises;

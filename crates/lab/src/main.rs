@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command, Common, Format};
 use freehold_lab::commands::{self, definition};
+use freehold_lab::engine::outside;
 use freehold_lab::failure::{Failure, unknown, usage};
 use freehold_lab::record::{Document, Environment, Results, read};
 use freehold_lab::{Progress, concurrent, output, study, systems, view};
@@ -83,6 +84,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
     if cli.command.is_some() && cli.report.is_some() {
         return usage("--report of a command goes after the command");
     }
+    outside::set_timeout(cli.common.engine_timeout);
     let mut progress = Progress::default();
     let made = match &cli.command {
         None => {
@@ -109,7 +111,10 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
     let format = common.format();
     let has_one_form = matches!(
         command,
-        Command::Doctor { systems: true } | Command::Completions { .. } | Command::Man { .. }
+        Command::Doctor { systems: true }
+            | Command::Record { .. }
+            | Command::Completions { .. }
+            | Command::Man { .. }
     );
     if has_one_form && format != Format::Screen {
         return usage("--format, --json: this command has one form alone");
@@ -125,7 +130,12 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
             let bytes = concurrent::measure_resident(workload, engine)?;
             print(&bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>())?;
         }
+        Command::ServeEngine { path } => freehold_harness::outside::serve(path)?,
         Command::RunUnder { name, under } => print(&format!("{}\n", systems::run(name, under.parse()?)?))?,
+        Command::Record { what, asked } => {
+            let (text, failed) = commands::record::run(*what, asked)?;
+            return print(&text).map(|()| Some(failed));
+        }
         Command::Doctor { systems: true } => {
             let (text, failed) = systems::table(&std::env::current_exe()?)?;
             return print(&text).map(|()| Some(failed));
@@ -138,6 +148,15 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
                 // Each is told at once: a later one may take long, or end the program.
                 checks().try_for_each(|check| print(&text(&check)))?;
             }
+        }
+        Command::Import { files, output, vmallocinfo, kind, strict } => {
+            if format == Format::Lkml {
+                return usage("--format lkml: of results alone");
+            }
+            let imported = commands::import::run(files, output.as_deref(), vmallocinfo, *kind)?;
+            print(&if format == Format::Json { imported.json() } else { imported.text() })?;
+            let differs = imported.lost > 0 || imported.differences.is_some_and(|number| number > 0);
+            return Ok(Some(*strict && differs));
         }
         Command::Completions { shell } => {
             let mut text = Vec::new();
@@ -180,9 +199,17 @@ fn man(command: Option<&str>) -> anyhow::Result<String> {
 /// Runs a command that has results.
 fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Result<Made> {
     Ok(match command {
-        Command::Verify { files } => Made::new("verify", commands::verify::run(files, progress)),
+        Command::Verify { files, engine } => {
+            let engines = outside::named(engine)?;
+            Made::new("verify", commands::verify::run(files, &engines, progress))
+        }
         Command::Replay { files, engine, instructions: true, .. } => {
             Made::new("replay", commands::instructions::run(files, engine, progress)?)
+        }
+        Command::Replay { files, report, predict, .. } if predict.is_asked() => {
+            report.as_deref().map_or(Ok(()), tried)?;
+            let results = commands::replay::predict(files, &predict.set, predict.way())?;
+            Made { page: report.clone(), ..Made::new("replay", results) }
         }
         Command::Replay { files, engine, rounds, report, .. } => {
             report.as_deref().map_or(Ok(()), tried)?;

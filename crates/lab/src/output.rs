@@ -28,16 +28,30 @@ pub fn try_file(file: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// It cannot be written.
 pub fn write(file: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let made = file.parent().map_or(Ok(()), fs::create_dir_all).map_err(anyhow::Error::from);
-    let written = made.and_then(|()| place(file)).and_then(|place| match place {
-        Place::Device(mut device) => Ok(device.write_all(content)?),
-        Place::Beside(mut beside, file) => {
-            beside.write_all(content)?;
-            beside.persist(file)?;
-            Ok(())
+    write_with(file, |out| out.write_all(content).with_context(|| cannot(file)))
+}
+
+/// The same for what is made while it is written; if making it fails, what was there stays, too.
+///
+/// # Errors
+/// It cannot be written, or not be made.
+pub fn write_with<T>(
+    file: &Path,
+    make: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    file.parent().map_or(Ok(()), fs::create_dir_all).with_context(|| cannot(file))?;
+    match place(file).with_context(|| cannot(file))? {
+        Place::Device(mut device) => make(&mut device),
+        Place::Beside(mut beside, to) => {
+            let made = make(&mut beside)?;
+            beside.persist(to).with_context(|| cannot(file))?;
+            Ok(made)
         }
-    });
-    written.with_context(|| format!("{} cannot be written", file.display()))
+    }
+}
+
+fn cannot(file: &Path) -> String {
+    format!("{} cannot be written", file.display())
 }
 
 /// Opens what is written to: for a file, a temporary one in its folder, or in the nearest that there is.

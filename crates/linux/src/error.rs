@@ -81,3 +81,19 @@ impl From<AllocError> for Error {
         }
     }
 }
+
+#[cfg(feature = "std")]
+impl From<freehold_maple::maple_tree::WriteError> for Error {
+    /// What waits for readers is memory that is lacking.
+    fn from(error: freehold_maple::maple_tree::WriteError) -> Self {
+        use freehold_maple::maple_tree::WriteError;
+        match error {
+            WriteError::Occupied(_) => Self::Exists,
+            WriteError::OutOfMemory
+            | WriteError::Full { .. }
+            | WriteError::NoGracePeriod(_)
+            | WriteError::Reading => Self::NoMemory,
+            _ => Self::Invalid,
+        }
+    }
+}

@@ -10,12 +10,15 @@ use freehold_units::{EmptyRange, OutOfMemory, Span, error_messages};
 pub enum StoreError {
     /// The range contains no index.
     EmptyRange,
+    /// The range reaches beyond the last key: see [`Key`](crate::Key).
+    OutOfDomain,
     /// There is no memory for another node or value.
     OutOfMemory,
 }
 
 error_messages! { StoreError + OutOfMemory {
     Self::EmptyRange => "{}", EmptyRange;
+    Self::OutOfDomain => "the range reaches beyond the last key";
 } }
 
 /// The reason why a range was not inserted.
@@ -24,7 +27,9 @@ error_messages! { StoreError + OutOfMemory {
 pub enum InsertError {
     /// The range contains no index.
     EmptyRange,
-    /// The range overlaps an entry. Contains the index range of the lowest such entry.
+    /// The range reaches beyond the last key: see [`Key`](crate::Key).
+    OutOfDomain,
+    /// The range overlaps an entry. Contains the index range of the lowest such entry, or the words of its keys.
     Occupied(Span),
     /// There is no memory for another node.
     OutOfMemory,
@@ -32,8 +37,19 @@ pub enum InsertError {
 
 error_messages! { InsertError + OutOfMemory {
     Self::EmptyRange => "{}", EmptyRange;
+    Self::OutOfDomain => "{}", StoreError::OutOfDomain;
     Self::Occupied(span) => "{span} is occupied";
 } }
+
+impl From<StoreError> for InsertError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::EmptyRange => Self::EmptyRange,
+            StoreError::OutOfDomain => Self::OutOfDomain,
+            StoreError::OutOfMemory => Self::OutOfMemory,
+        }
+    }
+}
 
 /// The reason why a shared map refused a store.
 #[cfg(feature = "std")]
@@ -130,10 +146,15 @@ pub enum SortedError {
     NotSorted {
         /// Number of entries before it.
         position: u64,
-        /// Its index range.
+        /// Its index range, or the words of its keys.
         span: Span,
-        /// The index range of the entry before it.
+        /// The same of the entry before it.
         before: Span,
+    },
+    /// An entry reaches beyond the last key: see [`Key`](crate::Key).
+    OutOfDomain {
+        /// Number of entries before it.
+        position: u64,
     },
     /// There is no memory for another node.
     OutOfMemory,
@@ -142,6 +163,7 @@ pub enum SortedError {
 error_messages! { SortedError + OutOfMemory {
     Self::NotSorted { position, span, before } =>
         "entry {position}, {span}, does not begin behind the one before it, {before}";
+    Self::OutOfDomain { position } => "entry {position} reaches beyond the last key";
 } }
 
 impl SortedError {

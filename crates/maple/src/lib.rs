@@ -15,7 +15,8 @@
 //!   values are in the tree itself. It also has plans and cursors, and needs no clone where an entry is
 //!   cut.
 //!
-//! [`RangeSet`] is a set of ranges, which are merged where they touch.
+//! [`RangeSet`] is a set of ranges, which are merged where they touch. Both it and `RangeMap` take keys of other types than
+//! `u64`: see [`Key`].
 //!
 //! With the feature `std` there is `MapleTree`, a map of words that threads share: readers never wait, one writer at a
 //! time stores.
@@ -80,6 +81,7 @@ mod drop_all;
 mod entry;
 mod error;
 mod facts;
+mod key;
 mod map;
 mod node;
 mod plan;
@@ -96,6 +98,7 @@ pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, InsertError, SortedError, StoreError};
 pub use facts::{Facts, Heights, StoreType};
 pub use freehold_units::{Broken, OutOfMemory, Rejected};
+pub use key::{Key, KeySpan, SpanOf};
 pub use map::{Gaps, GapsWithin, Removed, Request, WordMap};
 #[doc(hidden)]
 pub use node::Nodes;

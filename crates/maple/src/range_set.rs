@@ -1,13 +1,15 @@
 //! The set of ranges.
 
+use crate::key::{Key, Keys, SpanOf, to_store, within};
 use crate::map::{self, Gaps, GapsWithin, WordMap, or_abort, pieces};
 use crate::{OutOfMemory, SortedError, StoreError};
 use core::fmt;
 use core::iter::FusedIterator;
+use core::marker::PhantomData;
 use core::ops::RangeBounds;
-use freehold_units::{Broken, Span};
+use freehold_units::{Broken, Span, check};
 
-/// A set of `u64` that is kept as ranges. Ranges that overlap or touch are one range, so two sets with the same indexes
+/// A set of `u64`, or of another type of [`Key`], that is kept as ranges. Ranges that overlap or touch are one range, so two sets with the same indexes
 /// have the same ranges.
 ///
 /// ```
@@ -26,44 +28,48 @@ use freehold_units::{Broken, Span};
 ///
 /// # Memory
 /// An operation that lacks memory returns an error and has changed nothing.
-pub struct RangeSet {
+pub struct RangeSet<K = u64> {
     ranges: WordMap<()>,
+    keys: Keys<K>,
 }
 
 /// The ranges of a set, ascending, or from the back descending.
 #[derive(Clone)]
-pub struct Iter<'a>(map::Iter<'a, ()>);
+pub struct Iter<'a, K = u64> {
+    ranges: map::Iter<'a, ()>,
+    keys: Keys<K>,
+}
 
-impl Iterator for Iter<'_> {
-    type Item = Span;
+impl<K: Key> Iterator for Iter<'_, K> {
+    type Item = K::Span;
 
     #[inline]
-    fn next(&mut self) -> Option<Span> {
-        self.0.next().map(|(span, ())| span)
+    fn next(&mut self) -> Option<K::Span> {
+        self.ranges.next().map(|(span, ())| K::Span::of_words(span))
     }
 }
 
-impl DoubleEndedIterator for Iter<'_> {
-    fn next_back(&mut self) -> Option<Span> {
-        self.0.next_back().map(|(span, ())| span)
+impl<K: Key> DoubleEndedIterator for Iter<'_, K> {
+    fn next_back(&mut self) -> Option<K::Span> {
+        self.ranges.next_back().map(|(span, ())| K::Span::of_words(span))
     }
 }
 
-impl FusedIterator for Iter<'_> {}
+impl<K: Key> FusedIterator for Iter<'_, K> {}
 
-impl fmt::Debug for Iter<'_> {
+impl<K: Key<Span: fmt::Debug>> fmt::Debug for Iter<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }
 }
 
 impl RangeSet {
-    /// An empty set, without memory of its own. Up to seven ranges take none.
+    /// An empty set of `u64`, without memory of its own. Up to seven ranges take none.
     ///
     /// Cost: constant.
     #[must_use]
     pub const fn new() -> Self {
-        Self { ranges: WordMap::new() }
+        Self::with_keys()
     }
 
     /// Builds a set from ranges that are in ascending order and do not overlap; those that touch become one.
@@ -74,15 +80,56 @@ impl RangeSet {
     /// `NotSorted` names the first range that does not begin after the end of the one before it. `OutOfMemory` if there
     /// is not enough memory.
     pub fn from_sorted(ranges: impl IntoIterator<Item = Span>) -> Result<Self, SortedError> {
-        let mut ranges = ranges.into_iter().peekable();
-        let joined = core::iter::from_fn(|| {
-            let mut span: Span = ranges.next()?;
-            while let Some(next) = ranges.next_if(|next| span.touches(*next) && span < *next) {
-                span = span.hull(next);
+        Self::from_sorted_with_keys(ranges)
+    }
+}
+
+impl<K> RangeSet<K> {
+    /// An empty set with keys of any type. [`new`](RangeSet::new) is the same for `u64`, so that its type need not be
+    /// written.
+    ///
+    /// Cost: constant.
+    ///
+    /// ```
+    /// # use freehold_maple::{KeySpan, RangeSet};
+    /// let mut letters = RangeSet::with_keys();
+    /// letters.insert('a'..='m')?;
+    /// assert_eq!(letters.insert('n'..='z')?, KeySpan::new('a', 'z').unwrap());
+    /// assert!(letters.contains('q') && !letters.contains('Q'));
+    /// # Ok::<(), freehold_maple::StoreError>(())
+    /// ```
+    #[must_use]
+    pub const fn with_keys() -> Self {
+        Self::of_ranges(WordMap::new())
+    }
+
+    const fn of_ranges(ranges: WordMap<()>) -> Self {
+        Self { ranges, keys: PhantomData }
+    }
+}
+
+impl<K: Key> RangeSet<K> {
+    /// As [`from_sorted`](RangeSet::from_sorted), with keys of any type.
+    ///
+    /// Cost: O(n) for n ranges.
+    ///
+    /// # Errors
+    /// As for [`from_sorted`](RangeSet::from_sorted), or `OutOfDomain`.
+    pub fn from_sorted_with_keys(ranges: impl IntoIterator<Item = K::Span>) -> Result<Self, SortedError> {
+        let mut position = 0;
+        let checked = ranges.into_iter().map(|span| {
+            position += 1;
+            let span = span.words();
+            if span.last() <= K::LAST {
+                Ok(span)
+            } else {
+                Err(SortedError::OutOfDomain { position: position - 1 })
             }
-            Some((span, ()))
         });
-        Ok(Self { ranges: WordMap::from_sorted(joined)? })
+        let mut refused = None;
+        let words = checked.map_while(|span| span.map_err(|error| refused = Some(error)).ok());
+        let ranges = joined(words)?;
+        refused.map_or(Ok(Self::of_ranges(ranges)), Err)
     }
 
     /// The number of ranges.
@@ -106,17 +153,17 @@ impl RangeSet {
     /// Cost: O(log n) for n ranges, worst case and amortized.
     #[inline]
     #[must_use]
-    pub fn contains(&self, index: u64) -> bool {
-        self.ranges.get(index).is_some()
+    pub fn contains(&self, index: K) -> bool {
+        self.ranges.get(index.to_word()).is_some()
     }
 
     /// Whether every index of the bounds is in the set. Empty bounds are.
     ///
     /// Cost: O(log n) for n ranges, worst case and amortized.
     #[must_use]
-    pub fn covers(&self, bounds: impl RangeBounds<u64>) -> bool {
-        let Some(span) = Span::from_bounds(&bounds) else { return true };
-        self.range_at(span.first()).is_some_and(|range| range.covers(span))
+    pub fn covers(&self, bounds: impl RangeBounds<K>) -> bool {
+        let Some(span) = within(&bounds) else { return true };
+        self.ranges.entry_at(span.first()).is_some_and(|(range, ())| range.covers(span))
     }
 
     /// Whether no index of the bounds is in the set.
@@ -124,8 +171,8 @@ impl RangeSet {
     /// Cost: O(log n) for n ranges, worst case and amortized.
     #[doc(alias = "overlaps")]
     #[must_use]
-    pub fn is_free(&self, bounds: impl RangeBounds<u64>) -> bool {
-        self.ranges.is_free(bounds)
+    pub fn is_free(&self, bounds: impl RangeBounds<K>) -> bool {
+        self.ranges.range_within(within(&bounds)).next().is_none()
     }
 
     /// The whole range that contains an index.
@@ -133,15 +180,15 @@ impl RangeSet {
     /// Cost: O(log n) for n ranges, worst case and amortized.
     #[doc(alias = "get")]
     #[must_use]
-    pub fn range_at(&self, index: u64) -> Option<Span> {
-        self.ranges.entry_at(index).map(|(span, ())| span)
+    pub fn range_at(&self, index: K) -> Option<K::Span> {
+        self.ranges.entry_at(index.to_word()).map(|(span, ())| K::Span::of_words(span))
     }
 
     /// The lowest range.
     ///
     /// Cost: O(log n) for n ranges, worst case and amortized.
     #[must_use]
-    pub fn first(&self) -> Option<Span> {
+    pub fn first(&self) -> Option<K::Span> {
         self.iter().next()
     }
 
@@ -149,7 +196,7 @@ impl RangeSet {
     ///
     /// Cost: O(log n) for n ranges, worst case and amortized.
     #[must_use]
-    pub fn last(&self) -> Option<Span> {
+    pub fn last(&self) -> Option<K::Span> {
         self.iter().next_back()
     }
 
@@ -158,9 +205,10 @@ impl RangeSet {
     /// Cost: O(log n + k) for n ranges of which it absorbs k; amortized O(log n).
     ///
     /// # Errors
-    /// `EmptyRange`, or `OutOfMemory` if there is no memory for another node. Nothing has changed then.
-    pub fn insert(&mut self, bounds: impl RangeBounds<u64>) -> Result<Span, StoreError> {
-        self.ranges.store_merging(bounds, ()).map_err(|rejected| rejected.cause)
+    /// `EmptyRange`, `OutOfDomain`, or `OutOfMemory` if there is no memory for another node. Nothing has changed then.
+    pub fn insert(&mut self, bounds: impl RangeBounds<K>) -> Result<K::Span, StoreError> {
+        let merged = self.ranges.store_merging(to_store(&bounds)?, ()).map_err(|rejected| rejected.cause)?;
+        Ok(K::Span::of_words(merged))
     }
 
     /// Removes a range. Ranges that reach beyond it are cut. Empty bounds remove nothing.
@@ -169,8 +217,8 @@ impl RangeSet {
     ///
     /// # Errors
     /// A range is cut, and there is no memory for another node. Nothing has changed then.
-    pub fn remove(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), OutOfMemory> {
-        self.ranges.remove_range(bounds)
+    pub fn remove(&mut self, bounds: impl RangeBounds<K>) -> Result<(), OutOfMemory> {
+        within(&bounds).map_or(Ok(()), |span| self.ranges.remove_range(span))
     }
 
     /// Removes all indexes, and keeps the memory for others.
@@ -184,7 +232,7 @@ impl RangeSet {
     ///
     /// Cost: O(log n) for n ranges to begin, and O(1) for a range, or O(log n) if the next leaf has another parent.
     #[must_use]
-    pub fn iter(&self) -> Iter<'_> {
+    pub fn iter(&self) -> Iter<'_, K> {
         self.overlapping(..)
     }
 
@@ -192,24 +240,24 @@ impl RangeSet {
     ///
     /// Cost: as for [`iter`](Self::iter).
     #[must_use]
-    pub fn overlapping(&self, bounds: impl RangeBounds<u64>) -> Iter<'_> {
-        Iter(self.ranges.range(bounds))
+    pub fn overlapping(&self, bounds: impl RangeBounds<K>) -> Iter<'_, K> {
+        Iter { ranges: self.ranges.range_within(within(&bounds)), keys: PhantomData }
     }
 
     /// The gaps that overlap the bounds, ascending, each whole.
     ///
     /// Cost: as for [`WordMap::gaps`].
     #[must_use]
-    pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
-        self.ranges.gaps(bounds)
+    pub fn gaps(&self, bounds: impl RangeBounds<K>) -> Gaps<'_, K> {
+        Gaps::of_tree(self.ranges.tree(), within(&bounds))
     }
 
     /// The gaps that overlap the bounds, ascending, each clipped to the bounds.
     ///
     /// Cost: as for [`WordMap::gaps`].
     #[must_use]
-    pub fn gaps_within(&self, bounds: impl RangeBounds<u64>) -> GapsWithin<'_> {
-        self.ranges.gaps_within(bounds)
+    pub fn gaps_within(&self, bounds: impl RangeBounds<K>) -> GapsWithin<'_, K> {
+        GapsWithin::of_tree(self.ranges.tree(), within(&bounds))
     }
 
     /// The indexes that are in at least one of two sets.
@@ -258,7 +306,7 @@ impl RangeSet {
     /// # Errors
     /// There is not enough memory.
     pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        Ok(Self { ranges: self.ranges.try_clone()? })
+        Ok(Self::of_ranges(self.ranges.try_clone()?))
     }
 
     /// Bytes of memory that the set holds for nodes, in use or not.
@@ -278,73 +326,94 @@ impl RangeSet {
     pub fn validate(&self) -> Result<(), Broken> {
         self.ranges.validate()?;
         let mut before: Option<Span> = None;
-        for span in self {
+        for (span, ()) in &self.ranges {
             let apart = before.replace(span).is_none_or(|before| !before.touches(span));
-            freehold_units::check(apart, "M13", "two ranges of a set never touch", span.first())?;
+            check(apart, "M13", "two ranges of a set never touch", span.first())?;
         }
-        Ok(())
+        let last = before.map_or(0, Span::last);
+        check(last <= K::LAST, "M14", "a word of the tree is the word of a key", last)
     }
 
     /// The pieces of both sets for which `keeps` is true of whether each set has them.
     fn pieces_where(&self, other: &Self, keeps: fn(bool, bool) -> bool) -> Result<Self, OutOfMemory> {
         let all = pieces(self.ranges.iter(), other.ranges.iter());
         let kept = all.filter(|(_, a, b)| keeps(a.is_some(), b.is_some())).map(|(span, ..)| span);
-        Self::from_sorted(kept).map_err(SortedError::of_ascending)
+        joined(kept).map(Self::of_ranges).map_err(SortedError::of_ascending)
     }
 }
 
-impl Default for RangeSet {
+/// A map of ranges that ascend; those that touch become one.
+fn joined(ranges: impl Iterator<Item = Span>) -> Result<WordMap<()>, SortedError> {
+    let mut ranges = ranges.peekable();
+    WordMap::from_sorted(core::iter::from_fn(|| {
+        let mut span: Span = ranges.next()?;
+        while let Some(next) = ranges.next_if(|next| span.touches(*next) && span < *next) {
+            span = span.hull(next);
+        }
+        Some((span, ()))
+    }))
+}
+
+impl<K> Default for RangeSet<K> {
     fn default() -> Self {
-        Self::new()
+        Self::with_keys()
     }
 }
 
 /// As [`try_clone`](RangeSet::try_clone), but if memory is exhausted it ends the process, like the standard library's
 /// collections.
-impl Clone for RangeSet {
+impl<K: Key> Clone for RangeSet<K> {
     fn clone(&self) -> Self {
         or_abort(self.try_clone())
     }
 }
 
 /// Sets are equal if they have the same indexes.
-impl PartialEq for RangeSet {
+impl<K: Key> PartialEq for RangeSet<K> {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other.iter())
+        self.ranges == other.ranges
     }
 }
 
-impl Eq for RangeSet {}
+impl<K: Key> Eq for RangeSet<K> {}
 
-impl fmt::Debug for RangeSet {
+impl<K: Key<Span: fmt::Debug>> fmt::Debug for RangeSet<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
     }
 }
 
-impl<'a> IntoIterator for &'a RangeSet {
-    type Item = Span;
-    type IntoIter = Iter<'a>;
+impl<'a, K: Key> IntoIterator for &'a RangeSet<K> {
+    type Item = K::Span;
+    type IntoIter = Iter<'a, K>;
 
-    fn into_iter(self) -> Iter<'a> {
+    fn into_iter(self) -> Iter<'a, K> {
         self.iter()
     }
 }
 
-/// Inserts the ranges one after the other. An empty range adds nothing. If memory is exhausted, it ends the process as
-/// the standard library's collections do.
-impl<R: RangeBounds<u64>> Extend<R> for RangeSet {
+/// Inserts the ranges one after the other. An empty range adds nothing.
+///
+/// # Panics
+/// A range reaches beyond the last key. If memory is exhausted, it ends the process as the standard library's
+/// collections do.
+impl<R: RangeBounds<K>, K: Key> Extend<R> for RangeSet<K> {
     fn extend<T: IntoIterator<Item = R>>(&mut self, ranges: T) {
-        for span in ranges.into_iter().filter_map(|bounds| Span::from_bounds(&bounds)) {
-            or_abort(self.insert(span).map_err(|_| OutOfMemory));
+        for bounds in ranges {
+            match self.insert(bounds) {
+                Ok(_) | Err(StoreError::EmptyRange) => {}
+                Err(StoreError::OutOfMemory) => or_abort(Err(OutOfMemory)),
+                #[expect(clippy::panic, reason = "as documented")]
+                Err(error @ StoreError::OutOfDomain) => panic!("{error}"),
+            }
         }
     }
 }
 
 /// As [`extend`](Extend::extend) on an empty set.
-impl<R: RangeBounds<u64>> FromIterator<R> for RangeSet {
+impl<R: RangeBounds<K>, K: Key> FromIterator<R> for RangeSet<K> {
     fn from_iter<T: IntoIterator<Item = R>>(ranges: T) -> Self {
-        let mut set = Self::new();
+        let mut set = Self::with_keys();
         set.extend(ranges);
         set
     }

@@ -17,7 +17,7 @@ macro_rules! rules {
 
 rules! {
     OwnersAreCovariant, "E0308": r"
-# use freehold_maple::{RangeMap, RemovalPlan, Removed, Plan, range_map, word_map::{Cursor, IntoIter, Iter, WordMap}};
+# use freehold_maple::{RangeMap, RangeSet, RemovalPlan, Removed, Plan, range_map, word_map::{Cursor, IntoIter, Iter, WordMap}};
 # use std::sync::Arc;
 type Narrow = Arc<for<'a> fn(&'a u8)>;
 type Wide = Arc<fn(&'static u8)>;",
@@ -32,7 +32,20 @@ type Wide = Arc<fn(&'static u8)>;",
         "fn f(it: range_map::Values<'_, Narrow>) -> range_map::Values<'_, Wide> { it }"
             => "fn f(it: range_map::Values<'_, Wide>) -> range_map::Values<'_, Narrow> { it }",
         "fn f(it: range_map::IntoIter<Narrow>) -> range_map::IntoIter<Wide> { it }"
-            => "fn f(it: range_map::IntoIter<Wide>) -> range_map::IntoIter<Narrow> { it }";
+            => "fn f(it: range_map::IntoIter<Wide>) -> range_map::IntoIter<Narrow> { it }",
+        // A key is in no map, and could be of a subtype.
+        "fn f(it: RangeMap<u8, Narrow>) -> RangeMap<u8, Wide> { it }" => "fn f(it: RangeMap<u8, Wide>) -> RangeMap<u8, Narrow> { it }",
+        "fn f(it: RangeSet<Narrow>) -> RangeSet<Wide> { it }" => "fn f(it: RangeSet<Wide>) -> RangeSet<Narrow> { it }";
+
+    KeysAreOfOneType, "E0308": r"
+# use freehold_maple::{KeySpan, RangeMap, key};
+#[derive(Clone, Copy)]
+struct Address(u64);
+key!(Address: u64, |address| address.0, Address);
+let mut map = RangeMap::with_keys();
+map.store(Address(0)..Address(9), 7).unwrap();",
+        "assert_eq!(map.get(Address(5)), Some(&7));" => "assert_eq!(map.get(5_u64), Some(&7));",
+        "let span: KeySpan<Address> = map.spans().next().unwrap();" => "let span: KeySpan<u64> = map.spans().next().unwrap();";
 
     WritersAreInvariant, "E0308": r"
 # use freehold_maple::{Plan, RemovalPlan, range_map, word_map::{CursorMut, Entry, OccupiedEntry, Transaction, VacantEntry}};
@@ -54,6 +67,8 @@ type Wide = Arc<fn(&'static u8)>;",
             => "fn f(it: range_map::IterMut<'_, Narrow>) -> range_map::IterMut<'_, Wide> { it }",
         "fn f(it: range_map::ValuesMut<'_, Narrow>) -> range_map::ValuesMut<'_, Narrow> { it }"
             => "fn f(it: range_map::ValuesMut<'_, Narrow>) -> range_map::ValuesMut<'_, Wide> { it }",
+        "fn f(it: range_map::Transaction<'_, Narrow>) -> range_map::Transaction<'_, Narrow> { it }"
+            => "fn f(it: range_map::Transaction<'_, Narrow>) -> range_map::Transaction<'_, Wide> { it }",
         "fn f(it: range_map::Entry<'_, Narrow>) -> range_map::Entry<'_, Narrow> { it }"
             => "fn f(it: range_map::Entry<'_, Narrow>) -> range_map::Entry<'_, Wide> { it }";
 
@@ -85,6 +100,8 @@ impl PlainValue for Shared {
         "send::<RangeMap<Cell<u32>>>();" => "send::<RangeMap<Here>>();",
         "send::<Removed<Cell<u32>>>();" => "send::<Removed<Here>>();",
         "sync::<RangeMap<u32>>();" => "sync::<RangeMap<Cell<u32>>>();",
+        // A key of any type is in no map.
+        "send::<RangeMap<u32, Here>>();" => "send::<RangeMap<Here, u32>>();",
         "send::<range_map::IterMut<'_, Cell<u32>>>();" => "send::<range_map::IterMut<'_, Here>>();",
         "sync::<range_map::IterMut<'_, u32>>();" => "sync::<range_map::IterMut<'_, Cell<u32>>>();",
         "send::<range_map::Iter<'_, u32>>();" => "send::<range_map::Iter<'_, Cell<u32>>>();";

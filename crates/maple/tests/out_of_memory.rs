@@ -408,6 +408,12 @@ fn a_map_of_any_value_survives_every_refusal() {
             let mut together = map.transaction();
             together.store(over, "c").map_err(|rejected| no_memory(rejected.cause))?;
             together.remove_range(31..=35)?;
+            together.store_with(over, "d", |_, _, _| "e").map_err(|rejected| no_memory(rejected.cause))?;
+            together.remove_range_with(33..=34, |_, _, _| "f")?;
+            together.insert(33..=34, "g").map_err(|rejected| match rejected.cause {
+                InsertError::OutOfMemory => OutOfMemory,
+                cause => panic!("{cause}"),
+            })?;
             assert_eq!(watched(0, || together.commit()).1, 0, "a commit asks for memory");
             Ok(())
         });

@@ -10,6 +10,14 @@ pub trait Driven<Op, Answer> {
     /// Runs the operations, as fast as they go.
     fn run(&mut self, ops: &[Op], answers: &mut [Answer]);
 
+    /// Runs the operations as [`run`](Self::run) does; how long that took, in nanoseconds. An engine in a process of its own has the
+    /// clock read there.
+    fn run_clocked(&mut self, ops: &[Op], answers: &mut [Answer]) -> u64 {
+        let before = Instant::now();
+        self.run(ops, answers);
+        u64::try_from(before.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
     /// Runs the operations and notes for each how long it took, one reading of the clock included.
     fn run_timed(&mut self, ops: &[Op], answers: &mut [Answer], nanoseconds: &mut [u64]);
 

@@ -1,7 +1,7 @@
 //! What a file holds, told by its name or its first line, and which family that is of.
 
 use crate::named::named;
-use crate::{Lines, TITLE, TraceError};
+use crate::{Lines, TITLE, TITLE_V1, TraceError};
 use std::path::Path;
 
 named! {
@@ -54,16 +54,25 @@ impl FileKind {
             ("# kva-vectors", Self::Columns),
             ("# unit ", Self::Placements),
             ("@run ", Self::Area),
-            ("#vml-trace v1 kind=kva ", Self::Trace(Suite::Kva)),
-            ("#vml-trace v1 kind=pcpu ", Self::Trace(Suite::Percpu)),
-            ("#vml-trace v1 kind=vma ", Self::Trace(Suite::Maple)),
-            ("#vml-trace v1 kind=mt ", Self::TreeEvents),
+            ("kind=kva ", Self::Trace(Suite::Kva)),
+            ("kind=pcpu ", Self::Trace(Suite::Percpu)),
+            ("kind=vma ", Self::Trace(Suite::Maple)),
+            ("kind=mt ", Self::TreeEvents),
             ("# maple-vectors", Self::TreeLog),
             ("maple-stream", Self::TreeStream),
             ("example 1", Self::TreeExamples),
         ];
-        let kind = begins.into_iter().find(|(begin, _)| first.starts_with(begin)).map(|(_, kind)| kind);
-        lines.check_version(&first, TITLE)?;
+        let title =
+            [TITLE, TITLE_V1].into_iter().find_map(|title| first.strip_prefix(title)?.strip_prefix(' '));
+        let of_trace = |kind| matches!(kind, Self::Trace(_) | Self::TreeEvents);
+        let begins_so = |(begin, kind): &(&str, Self)| match title {
+            Some(words) => of_trace(*kind) && words.starts_with(begin),
+            None => !of_trace(*kind) && first.starts_with(begin),
+        };
+        let kind = begins.into_iter().find(begins_so).map(|(_, kind)| kind);
+        if title.is_none() {
+            lines.check_version(&first, TITLE)?;
+        }
         kind.ok_or_else(|| lines.error("neither a trace nor a vector file: line 1 is that of no known kind"))
     }
 

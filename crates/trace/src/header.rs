@@ -1,11 +1,14 @@
-//! The first lines of a recorded trace, the same for every kind.
+//! The first lines of a recorded trace, the same for every kind. Version 1 is read, version 2 is read and written.
 
 use crate::lines::HEADER_CUT_OFF;
 use crate::named::named;
 use crate::{Lines, TraceError};
+use std::io::{self, Write};
 
-/// How every trace begins.
-pub const TITLE: &str = "#vml-trace v1";
+/// How every trace begins that is written.
+pub const TITLE: &str = "#vml-trace v2";
+/// How traces begin that were recorded before rows of tasks, gaps, chunks and purge work.
+pub const TITLE_V1: &str = "#vml-trace v1";
 
 named! {
     /// What a trace records.
@@ -47,7 +50,12 @@ pub struct TraceHeader {
     pub description: String,
     /// Records lost while recording.
     pub lost_records: u64,
+    /// What else line 1 says, `key=value`, in its order: `possible`, `online`, `pools`, `source`, `arch`, `boot` and others.
+    pub words: Vec<(String, String)>,
 }
+
+/// Words of line 1 that have a field of their own.
+const OWN_WORDS: [&str; 5] = ["kind", "kernel", "ncpu", "pagesize", "clock"];
 
 impl TraceHeader {
     /// What the recording is called: its workload, and what was recorded of it.
@@ -62,9 +70,12 @@ impl TraceHeader {
     /// They are not what a trace starts with.
     pub fn read(lines: &mut Lines) -> Result<Self, TraceError> {
         let first = lines.require(HEADER_CUT_OFF)?.to_owned();
-        lines.check_version(&first, TITLE)?;
-        let words = first.strip_prefix(TITLE).and_then(|rest| rest.strip_prefix(' '));
-        let words = words.ok_or_else(|| lines.error(format!("not a trace: line 1 must start `{TITLE}`")))?;
+        if !first.starts_with(TITLE_V1) {
+            lines.check_version(&first, TITLE)?;
+        }
+        let title = first.strip_prefix(TITLE).or_else(|| first.strip_prefix(TITLE_V1));
+        let words = title.and_then(|rest| rest.strip_prefix(' '));
+        let words = words.ok_or_else(|| lines.error(format!("not a trace: line 1 must start `{TITLE} `")))?;
         let word = |name: &str| {
             let found = words.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
             found.ok_or_else(|| lines.error(format!("the header has no {name}=")))
@@ -84,6 +95,8 @@ impl TraceHeader {
         if prefixed(lines, "#")? != kind.columns() {
             return Err(lines.error(format!("the columns must be {}", kind.columns())));
         }
+        let others = words.split(' ').filter_map(|word| word.split_once('='));
+        let others = others.filter(|(key, _)| !OWN_WORDS.contains(key));
         Ok(Self {
             kind,
             kernel,
@@ -92,7 +105,31 @@ impl TraceHeader {
             workload: name.to_owned(),
             description: description.to_owned(),
             lost_records,
+            words: others.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
         })
+    }
+
+    /// What line 1 says under this key, beside what has a field of its own.
+    #[must_use]
+    pub fn word(&self, key: &str) -> Option<&str> {
+        self.words.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Writes the four lines, of version 2. What would end a word or a line becomes `_` or a space.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let word = |text: &str| text.replace(|letter: char| letter.is_whitespace(), "_");
+        let line = |text: &str| text.replace(['\n', '\r'], " ");
+        let (kind, kernel) = (self.kind.name(), word(&self.kernel));
+        write!(out, "{TITLE} kind={kind} kernel={kernel} ncpu={}", self.cpus)?;
+        write!(out, " pagesize={} clock=mono", self.page_bytes)?;
+        for (key, value) in &self.words {
+            write!(out, " {}={}", word(key), word(value))?;
+        }
+        writeln!(out, "\n#workload {}: {}", line(&self.workload), line(&self.description))?;
+        writeln!(out, "#lost_records={}\n#{}", self.lost_records, self.kind.columns())
     }
 }
 

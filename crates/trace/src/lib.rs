@@ -2,7 +2,7 @@
 //!
 //! Each family of engines has its operations, its answers and the trait through which every engine of the
 //! family is driven, the ones we compare with included. Files are read as streams, plain or compressed with
-//! zstd; what is wrong with one is an error with file, line and reason.
+//! zstd, and traces are written; what is wrong with one is an error with file, line and reason.
 
 #![forbid(unsafe_code)]
 
@@ -31,11 +31,11 @@ mod work;
 pub use drive::Drive;
 pub use driven::Driven;
 pub use error::TraceError;
-pub use events::{EventReader, Stamp, TraceEvent, TraceFormat};
+pub use events::{EventReader, EventWriter, Stamp, TraceEvent, TraceFormat};
 pub use file_kind::{FileKind, Suite};
 pub use hash::Fnv;
-pub use header::{Kind, TITLE, TraceHeader};
-pub use lines::{Fields, Lines};
+pub use header::{Kind, TITLE, TITLE_V1, TraceHeader};
+pub use lines::{Fields, Lines, MOST_LINES};
 pub use random::SplitMix;
 pub use reader::{Format, Reader};
 pub use source::{is_pipe, open, read_text};

@@ -9,9 +9,10 @@ use std::str::FromStr;
 
 /// The longest line that is taken for text, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
-/// Lines and bytes of a file at most. What is made of them is kept in memory, and a small file may be the compressed form of
-/// any number of them.
-const MOST_LINES: u64 = 1 << 21;
+/// Lines of a file at most. What is made of them is kept in memory, and a small file may be the compressed form of any number
+/// of them.
+pub const MOST_LINES: u64 = 1 << 21;
+/// Bytes of a file at most, for the same reason.
 const MOST_BYTES: u64 = 1 << 29;
 
 /// Why a header cannot be read on.

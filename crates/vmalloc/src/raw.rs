@@ -106,6 +106,28 @@ fn release(shared: &Scrub, pages: &mut Pages, bytes: Range<usize>) -> Result<(),
 }
 
 impl<'a> Slot<'a> {
+    /// Turns the slot into its start. The slot leaks unless [`Slot::from_raw`] makes one of it again.
+    ///
+    /// Cost: constant.
+    #[must_use]
+    pub fn into_raw(self) -> NonNull<u8> {
+        ManuallyDrop::new(self).as_ptr()
+    }
+
+    /// The slot that [`Slot::into_raw`] turned into its start. What was declared by [`Slot::used`] is forgotten.
+    ///
+    /// # Cost
+    /// Constant: a lookup in the page map.
+    ///
+    /// # Safety
+    /// - `start` came from `into_raw` of a slot of this pool, all of which is accessible.
+    /// - No other slot has been made of it since.
+    #[must_use]
+    pub unsafe fn from_raw(pool: &'a Slots<'a>, start: NonNull<u8>) -> Self {
+        // SAFETY: guaranteed by the caller.
+        unsafe { Self::from_start(pool, start) }
+    }
+
     /// The held slot of a pool that starts at `start`.
     ///
     /// # Safety

@@ -15,6 +15,7 @@ mod memory;
 mod meter;
 #[cfg(feature = "program")]
 mod parts;
+#[cfg(feature = "program")]
 mod percpu;
 #[cfg(feature = "program")]
 mod pools;

@@ -4,6 +4,7 @@
 
 use crate::view::text::{MAIL, wrap};
 use freehold::units::Bytes;
+use freehold_harness::ptrace;
 use freehold_percpu::heap::{AddMode, Index, PerCpuHeap};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::{Ability, Lacking, Reservation, rseq, topology};
@@ -46,7 +47,7 @@ fn not_told(name: &'static str, follows: &str) -> Check {
 
 /// Asks everything, one thing with each step. What may take long, as large reservations do in an emulator, comes last.
 pub fn checks() -> impl Iterator<Item = Check> {
-    let checks: [fn() -> Check; 16] = [
+    let checks: [fn() -> Check; 17] = [
         kernel,
         cpus,
         sequences,
@@ -60,6 +61,7 @@ pub fn checks() -> impl Iterator<Item = Check> {
         || ability("seals", Ability::Seals),
         mappings,
         tracefs,
+        traced_children,
         limits,
         heap,
         reservation,
@@ -120,6 +122,14 @@ fn tracefs() -> Check {
     let tracefs = machine::tracefs().ok_or("not mounted, or not for this user");
     let recorded = ["the kernel's events can be recorded, if you may", "recorded traces are replayed"];
     either("tracefs", tracefs, recorded)
+}
+
+/// Containers may forbid it: Docker does before Linux 4.8.
+fn traced_children() -> Check {
+    let traced = ptrace::try_it().map(|()| "children stop at system calls");
+    let recorded =
+        ["`record vma` needs no root", "`record vma` needs root and --tracefs; strace's text is imported"];
+    either("ptrace", traced, recorded)
 }
 
 fn cpus() -> Check {

@@ -9,6 +9,7 @@ use super::replay::{self, ROUNDS};
 use crate::engine::EngineEntry;
 use crate::family::{Family, Kva};
 use crate::kind::Subject;
+use crate::predict::{Settings, Way, add_predicted};
 use crate::record::{Field, Metric, Results};
 use crate::run::{Options, measure};
 use crate::study::{maple_2025, percpu_2017};
@@ -39,6 +40,8 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
         (trace("bpfvm.kva.csv.zst"), trace("netns.pcpu.csv.zst"), trace(maple_2025::BRIEF));
     let workloads = [(&*kva, ROUNDS), ("churn:100000", ROUNDS), (&percpu, PERCPU_ROUNDS), (&maple, ROUNDS)];
     let mut results = replay::run(&workloads, &[], progress)?;
+    let drained = data_folder()?.join("drained").join("bpfstorm.kva.csv.zst");
+    add_predicted(&drained, None, &Settings::default(), Way::default(), &mut results)?;
     growth(&engines, &mut results, progress)?;
     // Crates that cannot replay a recording, as they know no fixed addresses, win some of these.
     let options = Options { quick: true, workloads: CASES.map(str::to_owned).into(), ..Options::default() };

@@ -5,9 +5,11 @@ pub mod adversary;
 pub mod bench;
 pub mod compare;
 pub mod doctor;
+pub mod import;
 pub mod inspect;
 pub mod instructions;
 pub mod main_job;
+pub mod record;
 pub mod replay;
 pub mod stress;
 pub mod verify;
@@ -21,8 +23,8 @@ macro_rules! bench {
 
 /// The definitions of what is shown, by command, each in parts.
 pub const DEFINITIONS: &[(&str, &[&str])] = &[
-    ("freehold", bench!("lead-main", "head", "main", "replay", "main-percpu", "programs")),
-    ("replay", bench!("lead-replay", "head", "replay")),
+    ("freehold", bench!("lead-main", "head", "predicted", "main", "replay", "main-percpu", "programs")),
+    ("replay", bench!("lead-replay", "head", "predicted", "replay")),
     ("verify", bench!("verify")),
     ("inspect", bench!("inspect")),
     ("bench kva", bench!("kva", "promised")),

@@ -2,6 +2,7 @@
 
 use crate::Progress;
 use crate::failure::{Failure, usage};
+use crate::predict::{Settings, Way, add_predicted, is_predictable};
 use crate::record::Results;
 use crate::run::{Recorded, Replayable, add_replay, measure, of_family};
 use crate::verify::placed;
@@ -36,6 +37,27 @@ pub fn run<N: AsRef<Path>>(
     }
     recorded.record(&mut all);
     Ok(all)
+}
+
+/// Predicts the addresses of recordings of kernel areas, under the rules of their kernels and under `settings`.
+///
+/// # Errors
+/// A setting that there is not, a file that cannot be read or is no such recording.
+pub fn predict<N: AsRef<Path>>(names: &[N], settings: &[String], way: Way) -> anyhow::Result<Results> {
+    let settings = Settings::read(settings)?;
+    let files: Vec<(&N, usize)> = names.iter().map(|name| (name, 0)).collect();
+    let mut results = Results::default();
+    for (name, label) in names.iter().zip(labels(&files, &[])?) {
+        let name = name.as_ref();
+        if !is_predictable(name)? {
+            return usage(format!(
+                "{}: no recording of kernel areas, whose addresses are predicted",
+                shown(name)
+            ));
+        }
+        add_predicted(name, label.as_deref(), &settings, way, &mut results)?;
+    }
+    Ok(results)
 }
 
 /// What each workload is called if several call themselves the same. What is asked for wrongly is refused here, before anything is
@@ -83,6 +105,15 @@ fn replay_one(
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
     of_family!(asked.name, replay(asked, results, recorded, progress))?;
+    if asked.engines.is_empty() && is_predictable(asked.name)? {
+        let mut predicted = Results::default();
+        let (label, settings) = (asked.label.as_deref(), Settings::default());
+        // What can be replayed may lack what a prediction needs.
+        match add_predicted(asked.name, label, &settings, Way::default(), &mut predicted) {
+            Ok(()) => results.absorb(predicted),
+            Err(reason) => results.note(format!("addresses are not predicted: {reason:#}")),
+        }
+    }
     placed(asked.name, asked.label.as_deref(), asked.engines, results)
 }
 

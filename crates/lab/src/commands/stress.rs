@@ -6,6 +6,7 @@ use crate::Progress;
 use crate::concurrent::counters::stress as storm;
 use crate::concurrent::history::LEAST_THREADS;
 use crate::concurrent::{stress_every_cpu, stress_maple};
+use crate::engine::outside::NOTE;
 use crate::engine::{Facts, Listed};
 use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
@@ -112,6 +113,9 @@ pub fn add<F: Suited>(
     for entry in engines {
         let of_engine = runs.iter().filter(|run| run.entry.label() == entry.label());
         notes(results, plan, again, &entry.label(), &of_engine.collect::<Vec<_>>());
+    }
+    if engines.iter().any(|entry| entry.outside.is_some()) {
+        results.note(NOTE);
     }
     if F::Facts::FLOOR.is_some() {
         results.note(FLOOR_NOTE);

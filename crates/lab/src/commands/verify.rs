@@ -1,8 +1,9 @@
 //! `freehold verify`: recorded answers against the engines that should give them.
 
 use crate::Progress;
+use crate::engine::outside::{Library, NOTE};
 use crate::record::{Field, Key, Metric, Results, count};
-use crate::verify::{FileChecks, suite_of, verify_file};
+use crate::verify::{FileChecks, suite_of, verify_file, verify_outside};
 use crate::workload::shown;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,7 +13,9 @@ const EACH: Duration = Duration::from_millis(50);
 
 /// Checks every file. A file that cannot be read, or of which a column has nothing that could be compared, fails like one
 /// that differs; the others are checked all the same.
-pub fn run(files: &[PathBuf], progress: &mut Progress) -> Results {
+///
+/// With `engines`, which are from outside, these are checked instead of those that are listed.
+pub fn run(files: &[PathBuf], engines: &[&'static Library], progress: &mut Progress) -> Results {
     let mut results = Results::default();
     let (mut operations, mut mismatches, mut unread) = (0, 0, 0);
     for (at, file) in files.iter().enumerate() {
@@ -25,7 +28,11 @@ pub fn run(files: &[PathBuf], progress: &mut Progress) -> Results {
                 told = Instant::now();
             }
         };
-        match verify_file(file, &mut tick) {
+        let checks = match engines {
+            [] => verify_file(file, &mut tick),
+            engines => verify_outside(file, engines, &mut tick),
+        };
+        match checks {
             Ok(checks) => {
                 operations += checks.operations();
                 mismatches += checks.checks.iter().map(|check| check.mismatches).sum::<u64>();
@@ -39,6 +46,9 @@ pub fn run(files: &[PathBuf], progress: &mut Progress) -> Results {
                 unread += 1;
             }
         }
+    }
+    if !engines.is_empty() {
+        results.note(NOTE);
     }
     let unread = if unread > 0 { format!(", {unread} files that cannot be checked") } else { String::new() };
     results.note(format!(

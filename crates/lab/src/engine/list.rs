@@ -2,6 +2,7 @@
 //! here.
 
 use super::listed::{Listed, engines, facts};
+use super::outside::Library;
 use super::{BySizeEngine, KernelEngine, OneTree, SpaceEngine};
 use Takes::{Any, BestFit, Highest, KernelsChoice, Lowest, LowestUpToPageAlignment};
 use freehold::kva::Placement as B;
@@ -68,6 +69,16 @@ facts! { KvaFacts, Kva: Space => dyn Session, Answer,
     |facts, scene| (facts.make)(&scene.layout, scene.granule);
     const VARIANTS: &'static [EngineEntry] = VARIANTS;
     const FLOOR: Option<EngineEntry> = Some(FLOOR);
+
+    fn outside(library: &Library) -> Option<Self> {
+        // No list makes it: its library does.
+        let make: Make = |_, _| Err("it is made by its library".to_owned());
+        library.takes().map(|takes| Self { takes, linear: true, make })
+    }
+
+    fn start_outside(library: &'static Library, scene: &Space) -> Result<Box<dyn Session>, String> {
+        library.kva(scene)
+    }
 
     fn repeats(&self, first: &[Answer], second: &[Answer]) -> bool {
         self.takes.repeats(first, second)

@@ -1,6 +1,7 @@
 //! What the lists of engines are made of. A new engine is a file with what drives it and an entry in its family's list,
 //! which says all that the lab knows of it.
 
+use super::outside::Library;
 use crate::failure::{Failure, unknown};
 use crate::kind::Suite;
 use crate::record::{Field, Key, Origin};
@@ -35,6 +36,8 @@ pub struct Listed<T> {
     pub estimated: bool,
     /// Where it is compared when nobody says which engines.
     pub compared: Compared,
+    /// The shared object that it is in, if it is none of ours to make.
+    pub outside: Option<&'static Library>,
     /// What is said of engines of its family alone, and what makes one.
     pub facts: T,
 }
@@ -62,6 +65,21 @@ pub trait Facts: Copy + Debug + 'static {
     /// # Errors
     /// Why it cannot be made for that scene.
     fn start(&self, scene: &Self::Scene) -> Result<Box<Self::Session>, String>;
+
+    /// What is said of an engine from outside, if those of this family can be driven.
+    fn outside(library: &Library) -> Option<Self> {
+        let _ = library;
+        None
+    }
+
+    /// Makes one that is outside.
+    ///
+    /// # Errors
+    /// Why it cannot be made for that scene.
+    fn start_outside(library: &'static Library, scene: &Self::Scene) -> Result<Box<Self::Session>, String> {
+        let _ = scene;
+        Err(format!("{} is not of this family", library.name))
+    }
 
     /// Whether two fresh engines may give these answers to the same operations.
     fn repeats(&self, first: &[Self::Answer], second: &[Self::Answer]) -> bool {
@@ -119,7 +137,8 @@ impl<T: Copy> Listed<T> {
     /// An engine that is compared always.
     pub(super) const fn new(engine: &'static str, about: &'static str, facts: T) -> Self {
         let (placement, compared) = (None, Compared::Always);
-        Self { engine, placement, about, ours: false, linux: false, estimated: false, compared, facts }
+        let (ours, linux, estimated, outside) = (false, false, false, None);
+        Self { engine, placement, about, ours, linux, estimated, compared, outside, facts }
     }
 
     /// The same with other facts.
@@ -137,9 +156,35 @@ impl<T: Copy> Listed<T> {
 }
 
 impl<T: Facts> Listed<T> {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// Why it cannot be made for that scene.
+    pub fn start(&self, scene: &T::Scene) -> Result<Box<T::Session>, String> {
+        match self.outside {
+            Some(library) => T::start_outside(library, scene),
+            None => self.facts.start(scene),
+        }
+    }
+
+    /// The engine of a shared object.
+    ///
+    /// # Errors
+    /// It is of another family, or this one has none from outside.
+    fn of_library(library: &'static Library) -> Result<Self, Failure> {
+        let family = T::SUITE.name();
+        let refused = || {
+            Failure::Usage(format!("{}: it is no engine that can be driven as {family} here", library.name))
+        };
+        let facts = T::outside(library).ok_or_else(refused)?;
+        let about = "an engine from outside, in a process of its own; its times are read there, its memory is what it says";
+        let compared = Compared::IfNamed;
+        Ok(Self { outside: Some(library), compared, ..Self::new(library.name, about, facts) })
+    }
+
     /// Where figures of its memory are from.
     pub fn memory(&self) -> Origin {
-        if self.estimated { Origin::Estimated } else { Origin::Measured }
+        if self.estimated || self.outside.is_some() { Origin::Estimated } else { Origin::Measured }
     }
 
     /// Whether it is the one that users get.
@@ -165,7 +210,7 @@ impl<T: Facts> Listed<T> {
     }
 
     /// The engines that `names` ask for, in that order: `rbtree` for every placement of an engine, `rbtree:linux` for
-    /// one, `rbtree:lowest+hot` for a variant. No names: those that are compared in `place`, in the order of the list.
+    /// one, `rbtree:lowest+hot` for a variant, `so:PATH` for one in a shared object. No names: those that are compared in `place`, in the order of the list.
     ///
     /// # Errors
     /// A name that is no engine's.
@@ -175,6 +220,12 @@ impl<T: Facts> Listed<T> {
         }
         let mut wanted: Vec<Self> = Vec::new();
         for name in names {
+            if let Some(library) = Library::named(name)? {
+                if wanted.iter().all(|known| known.engine != library.name) {
+                    wanted.push(Self::of_library(library)?);
+                }
+                continue;
+            }
             let listed = T::ALL.iter().filter(|entry| entry.engine == name || entry.label() == *name);
             let named: Vec<_> =
                 listed.chain(T::VARIANTS.iter().filter(|entry| entry.label() == *name)).collect();

@@ -6,6 +6,7 @@ mod list;
 mod listed;
 pub mod maple;
 mod one_tree;
+pub mod outside;
 pub mod percpu;
 mod space;
 pub mod vma;

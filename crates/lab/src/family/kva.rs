@@ -54,11 +54,14 @@ pub struct KvaJudge {
     /// The live objects.
     pub checker: Checker,
     takes: Takes,
+    /// It shows its free blocks.
+    shows_blocks: bool,
 }
 
 impl Judge<Kva> for KvaJudge {
     fn new(entry: &EngineEntry, scene: &Space) -> Self {
-        Self { checker: Checker::of(&entry.takes.reach(&scene.layout)), takes: entry.takes }
+        let checker = Checker::of(&entry.takes.reach(&scene.layout));
+        Self { checker, takes: entry.takes, shows_blocks: entry.outside.is_none() }
     }
 
     fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
@@ -78,7 +81,7 @@ impl Judge<Kva> for KvaJudge {
     fn check_state(&self, session: &dyn Session) -> Result<(), String> {
         let mut blocks = Vec::new();
         session.free_blocks(&mut |block| blocks.push(block));
-        let in_full = !matches!(self.takes, Takes::Any | Takes::KernelsChoice);
+        let in_full = self.shows_blocks && !matches!(self.takes, Takes::Any | Takes::KernelsChoice);
         self.checker.check_free(&blocks, in_full)
     }
 }

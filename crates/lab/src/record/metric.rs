@@ -120,5 +120,9 @@ metrics! {
     Locks "locks" Count less varies "Locks taken that all threads share."
     LockWaits "lock_waits" Count less varies "Locks that a thread waited for."
     Resident "resident" Bytes less varies "Bytes of memory that a process has, as its page tables say."
+    LazyPages "lazy_pages" Count neither exact "Pages of areas that were freed and not purged, at most."
+    HeldPages "held_pages" Count neither exact "Pages of areas that were freed or in pools, at most."
+    Purges "purges" Count neither exact "Purges of what was freed."
+    PoolHits "pool_hits" Count neither exact "Allocations from pools."
     Ratio "ratio" Ratio neither varies "One figure of the run by another."
 }

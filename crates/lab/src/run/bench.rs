@@ -4,7 +4,7 @@
 
 use super::Sheet;
 use super::plan::{self, Plan, Ran, Stop};
-use crate::engine::{EngineEntry, Facts};
+use crate::engine::EngineEntry;
 use crate::family::{Family, Judge, Kva, KvaJudge, Outcome};
 use crate::record::Counts;
 use crate::workload::bench::BenchWorkload;
@@ -127,9 +127,7 @@ impl Plan<Kva> for Bench<'_> {
         let mut all = Duration::ZERO;
         for batch in pieces.into_iter().flat_map(|piece| piece.chunk_by(alone)) {
             let (now, later) = rest.split_at_mut(batch.len());
-            let before = Instant::now();
-            run.session.run(batch, now);
-            let took = before.elapsed();
+            let took = Duration::from_nanos(run.session.run_clocked(batch, now));
             if self.workload.case.sized {
                 let op = if batch.first().is_some_and(Op::is_free) { "free" } else { "alloc" };
                 run.sheet.note((op, None), took, batch.len());
@@ -139,6 +137,9 @@ impl Plan<Kva> for Bench<'_> {
         }
         run.sheet.note(("pair", None), all, run.round / 2);
         run.sheet.close();
+        if run.entry.outside.is_some() {
+            run.session.validate()?;
+        }
         let expected = run.answers.get(round * run.round..(round + 1) * run.round);
         let same = expected.is_some_and(|expected| run.entry.takes.repeats(expected, &answers));
         if same { Ok(()) } else { Err("another answer than in the checked run".to_owned()) }
@@ -167,7 +168,10 @@ impl Bench<'_> {
         for (at, op) in ops.iter().enumerate() {
             let (answer, _) = session.run_counted(op);
             match Kva::outcome(answer) {
-                Outcome::Unsupported => return Ok(Err(NO_REQUESTS.to_owned())),
+                Outcome::Unsupported => {
+                    session.validate().map_err(Stop::Wrong)?;
+                    return Ok(Err(NO_REQUESTS.to_owned()));
+                }
                 Outcome::Refused => {
                     return Ok(Err(format!("no room after {at} of {all} operations of the set-up")));
                 }
@@ -191,6 +195,9 @@ impl Bench<'_> {
             for op in workload.pieces(done, workload.period).into_iter().flatten() {
                 let (answer, tally) = run.session.run_counted(op);
                 let at = run.answers.len();
+                if answer == Answer::Unsupported {
+                    run.session.validate().map_err(Stop::Wrong)?;
+                }
                 let checked = judge.check(op, answer);
                 checked.map_err(|reason| Stop::Wrong(format!("operation {at}: {reason}")))?;
                 match answer {

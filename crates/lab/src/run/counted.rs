@@ -1,7 +1,7 @@
 //! The counted run: every answer checked, every operation's work noted, the state sampled on the way.
 
 use super::plan::Stop;
-use crate::engine::{Facts, Listed};
+use crate::engine::Listed;
 use crate::family::{Judge, Outcome};
 use crate::record::Counts;
 use crate::run::Replayable;
@@ -73,6 +73,7 @@ pub(super) fn count_run<F: Replayable>(
     for (at, op) in workload.setup.iter().enumerate() {
         let (answer, _) = session.run_counted(op);
         if F::outcome(answer) == Outcome::Unsupported {
+            session.validate().map_err(Stop::Wrong)?;
             return Err(Stop::LeftOut("it cannot place objects where they were".to_owned()));
         }
         let noted = F::note(&mut run.seen, &mut judge, &session, (op, None), answer);
@@ -114,6 +115,10 @@ impl<F: Replayable> Counted<F> {
         let (mut works, mut unsupported) = (Counts::default(), 0);
         for (at, op) in (from..).zip(ops) {
             let (answer, tally) = session.run_counted(op);
+            if F::outcome(answer) == Outcome::Unsupported && unsupported == 0 {
+                // One whose process has ended has no answers.
+                session.validate()?;
+            }
             let noted = F::note(&mut self.seen, judge, session, (op, Some(at)), answer);
             noted.map_err(|reason| format!("operation {at}: {reason}"))?;
             let (work, kind) = (F::work(&tally), F::kind(op));

@@ -20,7 +20,7 @@ pub struct Options {
     /// that each touches, under callgrind: for kva, percpu and maple.
     #[arg(long, conflicts_with_all = ["wishes", "instructions", "workloads", "growth", "unit"])]
     pub cold: bool,
-    /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
+    /// An engine, `rbtree`, or one placement of it, `rbtree:linux`, or one from outside, `so:PATH`; again for more.
     #[arg(long = "engine", value_name = "NAME", value_parser = Choices(benched_engines))]
     pub engines: Vec<String>,
     /// A workload, like `churn`; again for more.

@@ -2,6 +2,7 @@
 
 use super::{Bucket, EngineRun, Replay, Replayable, Timed};
 use crate::engine::Listed;
+use crate::engine::outside::NOTE;
 use crate::family::{FLOOR_NOTE, Family};
 use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, count};
 
@@ -17,6 +18,9 @@ pub(crate) fn describe<F: Family>(
     entries: impl IntoIterator<Item = Listed<F::Facts>>,
 ) {
     for entry in entries {
+        if entry.outside.is_some() {
+            results.note(NOTE);
+        }
         let engine = (entry.label(), entry.about, entry.is_default());
         if results.engines.iter().all(|other| other.0 != engine.0) {
             results.engines.push(engine);

@@ -6,7 +6,6 @@ use crate::family::Family;
 use crate::record::{Counts, singles};
 use crate::workload::Workload;
 use freehold_trace::Driven;
-use std::time::Instant;
 
 /// The times of an engine over all rounds.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +66,7 @@ impl Timed {
             let same = entry.repeats(expected, answers);
             if same { Ok(()) } else { Err("another answer than in the checked run".to_owned()) }
         };
+        let alive = |session: &F::Session| if entry.outside.is_some() { session.validate() } else { Ok(()) };
         let mut answers = vec![F::Answer::default(); sample.len()];
         let mut took = vec![0; sample.len()];
         let single = ready(&mut sessions.single, number, entry, workload)?;
@@ -77,6 +77,7 @@ impl Timed {
                 single.run_timed(ops, answers, took);
             }
         }
+        alive(single)?;
         check(&answers)?;
         if is_last {
             sessions.single = None;
@@ -90,10 +91,9 @@ impl Timed {
         let mut spent = [0; 2];
         for (ops, around) in workload.stretches(sample.clone()) {
             let Some(answers) = rest.split_off_mut(..ops.len()) else { continue };
-            let before = Instant::now();
-            whole.run(ops, answers);
-            spent[usize::from(around)] += u64::try_from(before.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            spent[usize::from(around)] += whole.run_clocked(ops, answers);
         }
+        alive(whole)?;
         check(&answers)?;
         match self.samples_ns.get_mut(number) {
             Some(least) => (0..2).for_each(|at| least[at] = least[at].min(spent[at])),

@@ -16,7 +16,7 @@ use crate::named::named;
 use crate::workload::SplitMix;
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::Checker;
-use freehold_trace::kva::{Answer, Op, Session};
+use freehold_trace::kva::{Answer, Op, Session, Space};
 
 const PAGE: u64 = Align::PAGE.bytes();
 /// Pages of the outer range.
@@ -103,7 +103,7 @@ impl Zones {
     /// # Errors
     /// The engine gives a wrong answer.
     pub fn run(&self, entry: &EngineEntry, way: Way, seed: u64) -> Result<ZoneRun, String> {
-        let mut session = (entry.make)(&[self.outer], Align::PAGE)?;
+        let mut session = entry.start(&Space { layout: vec![self.outer], granule: Align::PAGE })?;
         let mut checker = Checker::of(&[self.outer]);
         let mut random = SplitMix::new(seed);
         let mut failures = 0;

@@ -2,6 +2,7 @@
 
 mod anchors;
 pub mod maple;
+mod outside;
 mod percpu;
 pub mod placed;
 mod played;
@@ -14,6 +15,7 @@ mod vma;
 pub use placed::placed;
 pub use talk::{Played, play_talk};
 
+use crate::engine::outside::Library;
 use crate::kind::{Kind, Suite};
 use crate::workload::vma::{from_file, tree_from_file};
 use freehold::units::{Align, Span};
@@ -150,7 +152,28 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
         Kind::TreeStream => maple::streams::verify(file, tick),
         Kind::TreeExamples => maple::requests::verify(file),
     };
-    // The content is hashed last, so that nobody waits for that of a file which cannot be checked.
+    of_file(file, kind, checks)
+}
+
+/// Checks engines from outside against a file, instead of those that are listed.
+///
+/// # Errors
+/// As of [`verify_file`].
+pub fn verify_outside(
+    file: &Path,
+    engines: &[&'static Library],
+    tick: &mut dyn FnMut(),
+) -> Result<FileChecks, TraceError> {
+    let kind = Kind::of(file)?;
+    of_file(file, kind, outside::verify(file, kind, engines, tick))
+}
+
+/// The content is hashed last, so that nobody waits for that of a file which cannot be checked.
+fn of_file(
+    file: &Path,
+    kind: Kind,
+    checks: Result<Vec<Checked>, TraceError>,
+) -> Result<FileChecks, TraceError> {
     let (suite, checks) = (kind.suite().name(), checks?);
     Ok(FileChecks { file: file.to_owned(), content: Fnv::of_file(file)?, suite, checks })
 }

@@ -164,6 +164,6 @@ pub fn follow(kernel: &mut ListRanges<Had>, kind: EventKind, span: Span) {
             }
         }
         EventKind::FreeUnknown | EventKind::FreeImplied => kernel.put(span, None),
-        EventKind::Failed => {}
+        EventKind::Failed | EventKind::PurgeWork | EventKind::ChunkCreated | EventKind::ChunkDestroyed => {}
     }
 }

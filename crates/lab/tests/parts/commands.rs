@@ -62,6 +62,7 @@ const MINE: EngineEntry = Listed {
     ours: false,
     estimated: false,
     compared: Compared::Always,
+    outside: None,
     facts: PercpuFacts {
         grain_bytes: 4,
         knows_pages: true,

@@ -7,6 +7,7 @@ mod concurrent;
 mod costs;
 mod engine;
 mod family;
+mod predict;
 mod promises;
 mod published;
 mod record;

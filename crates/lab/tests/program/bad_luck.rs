@@ -248,8 +248,8 @@ fn errors_say_what_is_wrong() {
     let missing = fails(program(&["replay", "no-such-file"]).current_dir(&folder));
     assert_eq!(missing.matches("os error 2").count(), 1, "{missing}");
     for command in ["replay", "verify", "inspect"] {
-        let newer = said("new.csv", trace(9).replace(" v1 ", " v2 ").as_bytes(), command);
-        assert!(newer.contains("new.csv:1: `#vml-trace` of version \"v2\""), "{newer}");
+        let newer = said("new.csv", trace(9).replace(" v1 ", " v3 ").as_bytes(), command);
+        assert!(newer.contains("new.csv:1: `#vml-trace` of version \"v3\""), "{newer}");
         let marked = said("bom.csv", &[b"\xef\xbb\xbf", trace(9).as_bytes()].concat(), command);
         assert!(marked.contains("bom.csv:1: begins with a byte order mark"), "{marked}");
         let wide: Vec<u8> = trace(9).encode_utf16().flat_map(u16::to_le_bytes).collect();

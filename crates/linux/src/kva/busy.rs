@@ -58,6 +58,24 @@ impl<V> BusyTree<V> {
         area.contains(address).then(|| (area, self.value(block.number())))
     }
 
+    /// The value of the area that starts at `first`, which is there.
+    pub(super) fn at(&self, first: u64) -> &V {
+        let (block, _) = self.tree.floor(first).expect("K4: an area starts there");
+        self.value(block.number())
+    }
+
+    /// The value of the area that starts at `first`, which is there.
+    pub(super) fn at_mut(&mut self, first: u64) -> &mut V {
+        let (block, _) = self.tree.floor(first).expect("K4: an area starts there");
+        self.values[block.number()].as_mut().expect("K4: every area has a value")
+    }
+
+    /// The highest area that overlaps `span`.
+    pub(super) fn last_in(&self, span: Span) -> Option<(Span, &V)> {
+        let (block, area) = self.tree.floor(span.last()).filter(|(_, area)| area.overlaps(span))?;
+        Some((area, self.value(block.number())))
+    }
+
     /// Whether `span` overlaps an area.
     pub(super) fn overlaps(&self, span: Span) -> bool {
         self.tree.floor(span.last()).is_some_and(|(_, area)| area.overlaps(span))

@@ -1,4 +1,5 @@
-//! vmalloc after the 2019 rework: an augmented red-black tree of free blocks, and a space of areas that uses it.
+//! vmalloc after the 2019 rework: an augmented red-black tree of free blocks, and a space of areas that uses it; and the
+//! running kernel's [lazy frees, purges and pools](lazy) around that tree.
 //!
 //! ```
 //! use freehold_kva::Request;
@@ -18,8 +19,10 @@
 
 mod busy;
 mod congruent;
+pub mod lazy;
 pub mod rbtree;
 mod space;
 
+pub use lazy::LazySpace;
 pub use rbtree::{Placement, RbTree};
 pub use space::{IndexBytes, KernelSpace};

@@ -1,8 +1,7 @@
 //! Allocation from gaps: the lowest, the highest, and cyclic.
 
-use super::Item;
-use super::cursor::Way;
-use super::tree::{Stored, Tree};
+use super::map::{Stored, Way};
+use super::{Item, Map, Tree};
 use crate::Error;
 use freehold_maple::NonNullValue;
 use freehold_maple::Request;
@@ -18,7 +17,7 @@ pub struct Cycled {
     pub wrapped: bool,
 }
 
-impl<E: NonNullValue> Tree<E> {
+impl<E: NonNullValue, M: Map<E>> Tree<E, M> {
     /// Stores at the lowest `size` free indexes within `min..=max`; returns the first. [`Item::Null`] finds them and
     /// leaves them free.
     ///
@@ -48,7 +47,7 @@ impl<E: NonNullValue> Tree<E> {
         match (found, item) {
             (_, Item::Zero) => Err(Rejected { value: Item::Zero, cause: Error::Invalid }),
             (Err(cause), value) => Err(Rejected { value, cause }),
-            (Ok(span), item) => self.put(span, item).map(|()| span),
+            (Ok(span), item) => self.map.put(span, item).map(|()| span),
         }
     }
 
@@ -56,10 +55,7 @@ impl<E: NonNullValue> Tree<E> {
     pub(super) fn empty_area(&self, direction: Way, min: u64, max: u64, size: u64) -> Result<Span, Error> {
         let window = Span::new(min, max).filter(|_| self.flags().alloc_range).ok_or(Error::Invalid)?;
         let request = Request::new(size).window(window);
-        Ok(match direction {
-            Way::Up => self.map.lowest_gap(&request),
-            Way::Down => self.map.highest_gap(&request),
-        }?)
+        Ok(self.map.gap(direction, &request)?)
     }
 
     /// Stores at the lowest free index of `low..=high` from `*next` on or, if there is none, from `low` on. Sets

@@ -15,8 +15,8 @@
 //!                          gap          gap and has overflowed
 //! ```
 
-use super::{Item, Tree};
-use freehold_maple::NonNullValue;
+use super::map::Way;
+use super::{Item, Ranges};
 use freehold_units::Span;
 
 /// The state of a cursor. The kernel has two more states, for a cursor in a tree without nodes; this tree does not show
@@ -40,7 +40,8 @@ pub enum State {
     Underflow,
 }
 
-/// The kernel's cursor. Each call takes the tree as an argument.
+/// The kernel's cursor. Each call takes the tree as an argument: a [`Tree`](super::Tree) with one owner, or what
+/// [`Tree::read`](super::Tree::read) returns.
 ///
 /// A limit applies to the near end of the next range: its first index on the way up, its last on the way down. The
 /// range may extend beyond the limit.
@@ -72,15 +73,18 @@ pub struct MaState {
     pub(super) state: State,
 }
 
-/// The result of a call: the item at the cursor's new range.
-pub(super) type Found<'t, E> = Item<<E as freehold_maple::StoredValue>::Ref<'t>>;
-
 impl MaState {
     /// A cursor over a range, not walked yet. If the ends are reversed, a store through it is refused.
     #[doc(alias = "MA_STATE")]
     #[must_use]
     pub const fn new(index: u64, last: u64) -> Self {
         Self { index, last, state: State::Start }
+    }
+
+    /// A cursor in a given state, for a caller that keeps cursors in a form of its own.
+    #[must_use]
+    pub const fn with_state(index: u64, last: u64, state: State) -> Self {
+        Self { index, last, state }
     }
 
     /// The first index of its range.
@@ -128,37 +132,37 @@ impl MaState {
 
     /// Moves to the range that contains its index, an entry's or a gap.
     #[doc(alias = "mas_walk")]
-    pub fn walk<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>) -> Found<'t, E> {
+    pub fn walk<'t, T: Ranges>(&mut self, tree: &'t T) -> Item<T::Value<'t>> {
         self.go(tree, self.index)
     }
 
     /// Moves to the next entry. A cursor that had stopped at a minimum returns its present entry again.
     #[doc(alias = "mas_next")]
-    pub fn next<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
+    pub fn next<'t, T: Ranges>(&mut self, tree: &'t T, max: u64) -> Item<T::Value<'t>> {
         self.advance(tree, Toward::up(max, false))
     }
 
     /// Moves to the next range, an entry's or a gap; otherwise as [`next`](Self::next).
     #[doc(alias = "mas_next_range")]
-    pub fn next_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
+    pub fn next_range<'t, T: Ranges>(&mut self, tree: &'t T, max: u64) -> Item<T::Value<'t>> {
         self.advance(tree, Toward::up(max, true))
     }
 
     /// Moves to the previous entry. A cursor that had stopped at a maximum returns its present entry again.
     #[doc(alias = "mas_prev")]
-    pub fn prev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
+    pub fn prev<'t, T: Ranges>(&mut self, tree: &'t T, min: u64) -> Item<T::Value<'t>> {
         self.advance(tree, Toward::down(min, false))
     }
 
     /// Moves to the previous range, an entry's or a gap; otherwise as [`prev`](Self::prev).
     #[doc(alias = "mas_prev_range")]
-    pub fn prev_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
+    pub fn prev_range<'t, T: Ranges>(&mut self, tree: &'t T, min: u64) -> Item<T::Value<'t>> {
         self.advance(tree, Toward::down(min, true))
     }
 
     /// A cursor at the limit stops there, walked or not. A cursor that was not walked starts on the range that contains
     /// its index. A cursor that had stopped in the other direction returns its present item again.
-    fn advance<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
+    fn advance<'t, T: Ranges>(&mut self, tree: &'t T, to: Toward) -> Item<T::Value<'t>> {
         if to.reached(to.front(self)) {
             return self.stop(to.beyond());
         }
@@ -178,7 +182,7 @@ impl MaState {
     }
 
     /// Steps from the cursor's range to the next.
-    pub(super) fn step<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
+    pub(super) fn step<'t, T: Ranges>(&mut self, tree: &'t T, to: Toward) -> Item<T::Value<'t>> {
         let front = to.front(self);
         if to.reached(front) {
             return self.stop(to.beyond());
@@ -188,13 +192,13 @@ impl MaState {
             return self.go(tree, beside);
         }
         let entry = match to.way {
-            Way::Up => tree.map.range(beside..=to.limit).next(),
-            Way::Down => tree.map.range(to.limit..=beside).next_back(),
+            Way::Up => tree.entries(beside, to.limit).next(),
+            Way::Down => tree.entries(to.limit, beside).next_back(),
         };
         match entry {
-            Some((span, value)) => {
+            Some((span, item)) => {
                 self.land(span);
-                value.into()
+                item
             }
             None => {
                 self.go(tree, beside);
@@ -204,10 +208,10 @@ impl MaState {
     }
 
     /// Moves to the range that contains an index.
-    fn go<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, index: u64) -> Found<'t, E> {
-        let (span, value) = tree.map.slot_at(index);
+    fn go<'t, T: Ranges>(&mut self, tree: &'t T, index: u64) -> Item<T::Value<'t>> {
+        let (span, item) = tree.slot_at(index);
         self.land(span);
-        Item::from_slot(value)
+        item
     }
 
     pub(super) fn land(&mut self, span: Span) {
@@ -219,13 +223,6 @@ impl MaState {
         self.state = state;
         Item::Null
     }
-}
-
-/// The direction of a call.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
-    Up,
-    Down,
 }
 
 /// The direction and limit of a call, and whether it stops at gaps.

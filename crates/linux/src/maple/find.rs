@@ -14,39 +14,38 @@
 //! A look that meets a gap ends there if the gap begins at `max`, or below `min`. An upward search for entries leaves
 //! the cursor active even if its step reached the limit.
 
-use super::cursor::{Found, State, Toward};
-use super::{Item, MaState, Tree};
-use freehold_maple::NonNullValue;
+use super::cursor::{State, Toward};
+use super::{Item, MaState, Ranges};
 
 impl MaState {
     /// Moves to the entry at or above its index or, once it is on a range, to the next entry. If there is none, the
     /// cursor is on the last range that it examined.
     #[doc(alias = "mas_find")]
     #[doc(alias = "mas_for_each")]
-    pub fn find<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
+    pub fn find<'t, T: Ranges>(&mut self, tree: &'t T, max: u64) -> Item<T::Value<'t>> {
         self.find_up(tree, Toward::up(max, false))
     }
 
     /// Moves to the range at or above its index, an entry's or a gap, or, once it is on one, to the next range.
     #[doc(alias = "mas_find_range")]
-    pub fn find_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
+    pub fn find_range<'t, T: Ranges>(&mut self, tree: &'t T, max: u64) -> Item<T::Value<'t>> {
         self.find_up(tree, Toward::up(max, true))
     }
 
     /// Moves to the entry at or below its index or, once it is on a range, to the previous entry.
     #[doc(alias = "mas_find_rev")]
     #[doc(alias = "mas_for_each_rev")]
-    pub fn find_rev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
+    pub fn find_rev<'t, T: Ranges>(&mut self, tree: &'t T, min: u64) -> Item<T::Value<'t>> {
         self.find_down(tree, Toward::down(min, false))
     }
 
     /// Moves to the range at or below its index, an entry's or a gap, or, once it is on one, to the previous range.
     #[doc(alias = "mas_find_range_rev")]
-    pub fn find_range_rev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
+    pub fn find_range_rev<'t, T: Ranges>(&mut self, tree: &'t T, min: u64) -> Item<T::Value<'t>> {
         self.find_down(tree, Toward::down(min, true))
     }
 
-    fn find_up<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
+    fn find_up<'t, T: Ranges>(&mut self, tree: &'t T, to: Toward) -> Item<T::Value<'t>> {
         let looks = match self.state {
             State::Start if to.passed(self.index) => return Item::Null,
             State::Underflow if to.reached(self.index) => return self.stop(State::Overflow),
@@ -68,7 +67,7 @@ impl MaState {
         found
     }
 
-    fn find_down<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
+    fn find_down<'t, T: Ranges>(&mut self, tree: &'t T, to: Toward) -> Item<T::Value<'t>> {
         let looks = match self.state {
             State::Start | State::Active if to.passed(self.index) => return Item::Null,
             State::Pause | State::Overflow if to.reached(self.index) => return self.stop(State::Underflow),

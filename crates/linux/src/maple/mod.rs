@@ -5,8 +5,8 @@
 //!
 //! | The kernel's | Here |
 //! |---|---|
-//! | `mtree_store_range`, `mtree_insert_range`, `mtree_erase`, `mtree_load` | [`Tree::store_range`], [`insert_range`](Tree::insert_range), [`erase`](Tree::erase), [`load`](Tree::load) |
-//! | `mt_find`, `mt_find_after`, `mt_next`, `mt_prev` | [`Tree::find`], [`find_after`](Tree::find_after), [`next`](Tree::next), [`prev`](Tree::prev) |
+//! | `mtree_store_range`, `mtree_insert_range`, `mtree_erase` | [`Tree::store_range`], [`insert_range`](Tree::insert_range), [`erase`](Tree::erase) |
+//! | `mtree_load`, `mt_find`, `mt_find_after`, `mt_next`, `mt_prev` | [`Ranges::load`], [`find`](Ranges::find), [`find_after`](Ranges::find_after), [`next`](Ranges::next), [`prev`](Ranges::prev) |
 //! | `mtree_alloc_range`, `mtree_alloc_rrange`, `mtree_alloc_cyclic` | [`Tree::alloc_range`], [`alloc_rrange`](Tree::alloc_rrange), [`alloc_cyclic`](Tree::alloc_cyclic) |
 //! | `mtree_dup`, `mtree_destroy`, `mtree_empty` | [`Tree::dup`], [`destroy`](Tree::destroy), [`is_empty`](Tree::is_empty) |
 //! | `MA_STATE`, `mas_set`, `mas_set_range`, `mas_reset`, `mas_pause` | [`MaState::new`], [`set`](MaState::set), [`set_range`](MaState::set_range), [`reset`](MaState::reset), [`pause`](MaState::pause) |
@@ -17,12 +17,13 @@
 //! | `-EBUSY`, `-EEXIST`, `-EINVAL`, `-ENOMEM` | [`Error`](crate::Error) and [`Error::code`](crate::Error::code) |
 //!
 //! The answers are those recorded from Linux 7.3, except where its tree is known to be wrong (`tests/maple/defects.rs`
-//! has each case). No lock is taken: the tree has one owner. Calls have the cost of the [`WordMap`] calls that they
+//! has each case). A tree has one owner and takes no lock. With the feature `std`, a tree over a `SharedMap` has one writer
+//! and readers that take no lock, which go over [`Tree::read`]; the same cursor and the same calls work on both. Calls have the cost of the [`WordMap`] calls that they
 //! use: searches and stores O(log n) for n entries, aligned searches and walks over ranges O(n).
 //!
 //! ```
 //! use freehold_linux::Error;
-//! use freehold_linux::maple::{Flags, Item, Tree};
+//! use freehold_linux::maple::{Flags, Item, Ranges, Tree};
 //! use std::sync::Arc;
 //!
 //! let mut regions = Tree::new(Flags { alloc_range: true, ..Flags::default() });
@@ -39,14 +40,22 @@ mod alloc;
 mod cursor;
 mod find;
 mod item;
+mod map;
 mod planner;
+mod ranges;
+#[cfg(feature = "std")]
+mod shared;
 mod store;
 mod tree;
 
 pub use alloc::Cycled;
 pub use cursor::{MaState, State};
 pub use item::Item;
+pub use map::{Map, OwnedPlan, Planned, Stored, Way};
 pub use planner::Planner;
+pub use ranges::Ranges;
+#[cfg(feature = "std")]
+pub use shared::{SharedMap, SharedPlan};
 pub use store::Preallocated;
 pub use tree::{Flags, Tree};
 

@@ -2,13 +2,10 @@
 //!
 //! After a store the cursor is on the stored range, or on the whole gap if the store erased.
 
-use super::cursor::Way;
-use super::item::rejected;
-use super::tree::{Stored, Tree, null_rejected};
-use super::{Item, MaState, State};
+use super::map::{OwnedPlan, Planned, Stored, Way};
+use super::{Item, MaState, Map, Ranges, Tree};
 use crate::Error;
-use freehold_maple::NonNullValue;
-use freehold_maple::{Facts, Plan, RemovalPlan};
+use freehold_maple::{Facts, NonNullValue, WordMap};
 use freehold_units::{Rejected, Span};
 
 impl MaState {
@@ -18,8 +15,12 @@ impl MaState {
     /// [`Error::Invalid`] if the range's ends are reversed; [`Error::NoMemory`]. Returns the item, and the cursor does
     /// not move.
     #[doc(alias = "mas_store")]
-    pub fn store<E: NonNullValue>(&mut self, tree: &mut Tree<E>, item: Item<E>) -> Stored<Item<E>, E> {
-        let old = Item::from_slot(tree.map.get_owned(self.index));
+    pub fn store<E: NonNullValue, M: Map<E>>(
+        &mut self,
+        tree: &mut Tree<E, M>,
+        item: Item<E>,
+    ) -> Stored<Item<E>, E> {
+        let old = tree.map.item_at(self.index);
         self.store_gfp(tree, item)?;
         Ok(old)
     }
@@ -29,12 +30,16 @@ impl MaState {
     /// # Errors
     /// As for [`store`](Self::store).
     #[doc(alias = "mas_store_gfp")]
-    pub fn store_gfp<E: NonNullValue>(&mut self, tree: &mut Tree<E>, item: Item<E>) -> Stored<(), E> {
+    pub fn store_gfp<E: NonNullValue, M: Map<E>>(
+        &mut self,
+        tree: &mut Tree<E, M>,
+        item: Item<E>,
+    ) -> Stored<(), E> {
         let Some(span) = Span::new(self.index, self.last) else {
             return Err(Rejected { value: item, cause: Error::Invalid });
         };
-        tree.put(span, item)?;
-        self.walk(tree);
+        tree.map.put(span, item)?;
+        self.land(tree.read().slot_at(self.index).0);
         Ok(())
     }
 
@@ -58,31 +63,26 @@ impl MaState {
     /// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_linux::Error>>(())
     /// ```
     #[doc(alias = "mas_preallocate")]
-    pub fn preallocate<'t, E: NonNullValue>(
+    pub fn preallocate<'t, E: NonNullValue, M: Map<E>>(
         &'t mut self,
-        tree: &'t mut Tree<E>,
+        tree: &'t mut Tree<E, M>,
         item: Item<E>,
-    ) -> Stored<Preallocated<'t, E>, E> {
+    ) -> Stored<Preallocated<'t, E, M>, E> {
         let Some(span) = Span::new(self.index, self.last) else {
             return Err(Rejected { value: item, cause: Error::Invalid });
         };
-        let planned = match item.into_slot() {
-            Some(value) => match tree.map.plan_store(span) {
-                Ok(plan) => Planned::Store(plan, value),
-                Err(cause) => return Err(rejected(Rejected { value, cause })),
-            },
-            None => Planned::Removal(tree.map.plan_removal(span).map_err(null_rejected)?),
-        };
-        Ok(Preallocated { planned, mas: self })
+        Ok(Preallocated { planned: tree.map.plan(span, item)?, mas: self })
     }
 
-    /// Removes the whole entry that contains the cursor's index. The cursor is on the gap afterwards. Never allocates
-    /// memory.
+    /// Removes the whole entry that contains the cursor's index. The cursor is on the gap afterwards.
+    ///
+    /// # Errors
+    /// As for [`Tree::erase`]; the cursor does not move.
     #[doc(alias = "mas_erase")]
-    pub fn erase<E: NonNullValue>(&mut self, tree: &mut Tree<E>) -> Item<E> {
-        let erased = tree.erase(self.index);
-        self.walk(tree);
-        erased
+    pub fn erase<E: NonNullValue, M: Map<E>>(&mut self, tree: &mut Tree<E, M>) -> Result<Item<E>, Error> {
+        let erased = tree.erase(self.index)?;
+        self.land(tree.read().slot_at(self.index).0);
+        Ok(erased)
     }
 
     /// Sets the cursor's range to the lowest `size` free indexes within `min..=max`.
@@ -91,9 +91,9 @@ impl MaState {
     /// [`Error::Invalid`] if the tree does not allocate gaps, for a size of 0 or one larger than the window;
     /// [`Error::Busy`] if there is no such gap. The cursor does not move.
     #[doc(alias = "mas_empty_area")]
-    pub fn empty_area<E: NonNullValue>(
+    pub fn empty_area<E: NonNullValue, M: Map<E>>(
         &mut self,
-        tree: &Tree<E>,
+        tree: &Tree<E, M>,
         min: u64,
         max: u64,
         size: u64,
@@ -107,9 +107,9 @@ impl MaState {
     /// # Errors
     /// As for [`empty_area`](Self::empty_area).
     #[doc(alias = "mas_empty_area_rev")]
-    pub fn empty_area_rev<E: NonNullValue>(
+    pub fn empty_area_rev<E: NonNullValue, M: Map<E>>(
         &mut self,
-        tree: &Tree<E>,
+        tree: &Tree<E, M>,
         min: u64,
         max: u64,
         size: u64,
@@ -122,14 +122,9 @@ impl MaState {
 /// A store that cannot fail: it has reserved its nodes. Dropping it without storing cancels it.
 #[doc(alias = "mas_destroy")]
 #[must_use = "nothing is stored before `store_prealloc`"]
-pub struct Preallocated<'t, E: NonNullValue> {
-    planned: Planned<'t, E>,
+pub struct Preallocated<'t, E: NonNullValue + 't, M: Map<E> + 't = WordMap<Option<E>>> {
+    planned: M::Plan<'t>,
     mas: &'t mut MaState,
-}
-
-enum Planned<'t, E: NonNullValue> {
-    Store(Plan<'t, Option<E>>, Option<E>),
-    Removal(RemovalPlan<'t, Option<E>>),
 }
 
 impl<E: NonNullValue> Preallocated<'_, E> {
@@ -137,26 +132,15 @@ impl<E: NonNullValue> Preallocated<'_, E> {
     #[doc(alias = "mas_prealloc_calc")]
     #[must_use]
     pub fn facts(&self) -> Facts {
-        match &self.planned {
-            Planned::Store(plan, _) => plan.facts(),
-            Planned::Removal(plan) => plan.facts(),
-        }
+        OwnedPlan::facts(&self.planned)
     }
+}
 
+impl<E: NonNullValue, M: Map<E>> Preallocated<'_, E, M> {
     /// Performs the store. Neither allocates nor fails.
     #[doc(alias = "mas_store_prealloc")]
     pub fn store_prealloc(self) {
         let Self { planned, mas } = self;
-        match planned {
-            Planned::Store(plan, value) => {
-                plan.commit(value);
-                mas.state = State::Active;
-            }
-            Planned::Removal(plan) => {
-                let gap = plan.gap();
-                plan.commit();
-                mas.land(gap);
-            }
-        }
+        mas.land(planned.commit());
     }
 }

@@ -1,8 +1,9 @@
 //! The tree with the kernel's normal calls, which use no cursor.
 
-use super::Item;
-use super::item::rejected;
+use super::map::{Stored, null_rejected};
+use super::{Item, Map, Ranges};
 use crate::Error;
+use core::marker::PhantomData;
 use freehold_maple::Nodes;
 use freehold_maple::NonNullValue;
 use freehold_maple::WordMap;
@@ -14,39 +15,50 @@ pub struct Flags {
     /// The tree allocates gaps. This tree always tracks its gaps; without the flag it refuses as the kernel's does.
     #[doc(alias = "MT_FLAGS_ALLOC_RANGE")]
     pub alloc_range: bool,
-    /// Readers take no lock. This tree has one owner and so no such readers; it only stores the flag and copies it.
+    /// Readers take no lock. The tree only stores the flag and copies it: its map says whether it has such readers.
     #[doc(alias = "MT_FLAGS_USE_RCU")]
     pub use_rcu: bool,
 }
 
-/// The kernel's tree: a [`WordMap`] whose ranges hold an entry or the zero entry.
+/// The kernel's tree: a map whose ranges hold an entry or the zero entry. The map is a [`WordMap`] or, with the feature
+/// `std`, a `SharedMap`.
 #[doc(alias = "maple_tree")]
-pub struct Tree<E: NonNullValue> {
-    pub(super) map: WordMap<Option<E>>,
+pub struct Tree<E: NonNullValue, M: Map<E> = WordMap<Option<E>>> {
+    pub(super) map: M,
     flags: Flags,
     /// A cyclic allocation took the index `u64::MAX`, and no allocation has reported the wrap since.
     #[doc(alias = "MT_FLAGS_ALLOC_WRAPPED")]
     pub(super) alloc_wrapped: bool,
+    entries: PhantomData<E>,
 }
-
-/// The result of a store. The error returns the item.
-pub(super) type Stored<T, E> = Result<T, Rejected<Item<E>, Error>>;
 
 impl<E: NonNullValue> Tree<E> {
     /// An empty tree.
     #[doc(alias = "mt_init_flags")]
     #[must_use]
     pub const fn new(flags: Flags) -> Self {
-        Self { map: WordMap::new(), flags, alloc_wrapped: false }
+        Self::with_map(flags, WordMap::new())
     }
-}
 
-impl<E: NonNullValue> Tree<E> {
     /// An empty tree that uses only a part of its nodes' capacity, for tests.
     #[doc(hidden)]
     #[must_use]
     pub const fn with_nodes(flags: Flags, nodes: Nodes) -> Self {
-        Self { map: WordMap::with_nodes(nodes), flags, alloc_wrapped: false }
+        Self::with_map(flags, WordMap::with_nodes(nodes))
+    }
+}
+
+impl<E: NonNullValue, M: Map<E>> Tree<E, M> {
+    /// A tree over a map, with the map's entries.
+    #[must_use]
+    pub const fn with_map(flags: Flags, map: M) -> Self {
+        Self { map, flags, alloc_wrapped: false, entries: PhantomData }
+    }
+
+    /// Begins to read. Look-ups are methods of [`Ranges`].
+    #[must_use]
+    pub fn read(&self) -> M::Reading<'_> {
+        self.map.read()
     }
 
     /// The kind of a tree.
@@ -57,13 +69,13 @@ impl<E: NonNullValue> Tree<E> {
 
     /// The map that holds the entries; the zero entry is `None`.
     #[must_use]
-    pub const fn map(&self) -> &WordMap<Option<E>> {
+    pub const fn map(&self) -> &M {
         &self.map
     }
 
     /// The map, for operations that the kernel's calls do not have: several stores at once, a limit of nodes.
     #[must_use]
-    pub const fn map_mut(&mut self) -> &mut WordMap<Option<E>> {
+    pub const fn map_mut(&mut self) -> &mut M {
         &mut self.map
     }
 
@@ -84,14 +96,12 @@ impl<E: NonNullValue> Tree<E> {
         let Some(span) = Span::new(first, last) else {
             return Err(Rejected { value: item, cause: Error::Invalid });
         };
-        self.put(span, item)
+        self.map.put(span, item)
     }
 
-    pub(super) fn put(&mut self, span: Span, item: Item<E>) -> Stored<(), E> {
-        match item.into_slot() {
-            Some(value) => self.map.store(span, value).map_err(rejected),
-            None => self.map.remove_range(span).map_err(null_rejected),
-        }
+    /// Changes the kind of the tree, for one that a program may set at any time.
+    pub const fn set_flags(&mut self, flags: Flags) {
+        self.flags = flags;
     }
 
     /// Stores into a free range. [`Item::Null`] only checks that the range is free.
@@ -106,62 +116,19 @@ impl<E: NonNullValue> Tree<E> {
             return Err(Rejected { value: item, cause: Error::Invalid });
         };
         match item.into_slot() {
-            Some(value) => self.map.insert(span, value).map_err(rejected),
-            None if self.map.range(first..=last).next().is_some() => Err(null_rejected(Error::Exists)),
+            Some(value) => self.map.insert(span, value),
+            None if self.read().entries(first, last).next().is_some() => Err(null_rejected(Error::Exists)),
             None => Ok(()),
         }
     }
 
-    /// Removes the whole entry that contains an index. Never allocates memory.
+    /// Removes the whole entry that contains an index.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`], if the map is shared. A map with one owner never allocates memory for this.
     #[doc(alias = "mtree_erase")]
-    pub fn erase(&mut self, index: u64) -> Item<E> {
-        self.map.erase(index).map_or(Item::Null, |(_, value)| value.into())
-    }
-
-    /// The entry at an index.
-    #[doc(alias = "mtree_load")]
-    #[must_use]
-    pub fn load(&self, index: u64) -> Option<E::Ref<'_>> {
-        self.map.get(index).flatten()
-    }
-
-    /// The first entry that ends at `*index` or above and starts at `max` or below. Sets `*index` to one above its last
-    /// index, or to 0 after `u64::MAX`. Without such an entry `*index` does not change.
-    #[doc(alias = "mt_find")]
-    pub fn find(&self, index: &mut u64, max: u64) -> Option<E::Ref<'_>> {
-        let mut entries = self.map.range(*index..=max);
-        let (span, entry) = entries.find_map(|(span, value)| value.map(|entry| (span, entry)))?;
-        *index = span.last().wrapping_add(1);
-        Some(entry)
-    }
-
-    /// Continues a [`find`](Self::find). An index of 0 means that the search has reached `u64::MAX`.
-    #[doc(alias = "mt_find_after")]
-    #[doc(alias = "mt_for_each")]
-    pub fn find_after(&self, index: &mut u64, max: u64) -> Option<E::Ref<'_>> {
-        if *index == 0 {
-            return None;
-        }
-        self.find(index, max)
-    }
-
-    /// The next entry or zero entry above the range that contains an index, if it starts at `max` or below.
-    #[doc(alias = "mt_next")]
-    #[must_use]
-    pub fn next(&self, index: u64, max: u64) -> Item<E::Ref<'_>> {
-        let (span, _) = self.map.slot_at(index);
-        let above = span.last().checked_add(1);
-        let found = above.and_then(|above| self.map.range(above..=max).next());
-        Item::from_slot(found.map(|(_, value)| value))
-    }
-
-    /// The next entry or zero entry below the range that contains an index, if it ends at `min` or above.
-    #[doc(alias = "mt_prev")]
-    #[must_use]
-    pub fn prev(&self, index: u64, min: u64) -> Item<E::Ref<'_>> {
-        let (span, _) = self.map.slot_at(index);
-        let found = self.map.range(min..span.first()).next_back();
-        Item::from_slot(found.map(|(_, value)| value))
+    pub fn erase(&mut self, index: u64) -> Result<Item<E>, Error> {
+        self.map.erase(index)
     }
 
     /// Copies the tree into an empty one of the same kind. The copy behaves as the original would, including cyclic
@@ -174,20 +141,39 @@ impl<E: NonNullValue> Tree<E> {
         if !into.is_empty() || into.flags != self.flags {
             return Err(Error::Invalid);
         }
-        into.map = self.map.try_clone()?;
+        self.map.copy_into(&mut into.map)?;
         into.alloc_wrapped = self.alloc_wrapped;
         Ok(())
     }
 
     /// Removes all entries; the tree is as new.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`], if the map is shared. A map with one owner never allocates memory for this.
     #[doc(alias = "mtree_destroy")]
-    pub fn destroy(&mut self) {
-        self.map = self.map.new_alike();
+    pub fn destroy(&mut self) -> Result<(), Error> {
+        self.map.clear()?;
         self.alloc_wrapped = false;
+        Ok(())
     }
 }
 
-/// The refusal of a store of [`Item::Null`].
-pub(super) fn null_rejected<E>(cause: impl Into<Error>) -> Rejected<Item<E>, Error> {
-    Rejected { value: Item::Null, cause: cause.into() }
+/// The look-ups of a tree with one owner, which needs no guard.
+impl<E: NonNullValue> Ranges for Tree<E> {
+    type Value<'t>
+        = E::Ref<'t>
+    where
+        Self: 't;
+
+    fn slot_at(&self, index: u64) -> (Span, Item<E::Ref<'_>>) {
+        Ranges::slot_at(&self.map, index)
+    }
+
+    fn entries(&self, first: u64, last: u64) -> impl DoubleEndedIterator<Item = (Span, Item<E::Ref<'_>>)> {
+        self.map.entries(first, last)
+    }
+
+    fn load(&self, index: u64) -> Option<E::Ref<'_>> {
+        self.map.load(index)
+    }
 }

@@ -1,14 +1,15 @@
 //! The kernel's cursor, state by state: each call from each state, where it goes, what it is then.
 
+use super::{Reading, Tree, new};
 use State::{Active, Overflow, Pause, Start, Underflow};
-use freehold_linux::maple::{Flags, Item, MaState, State, Tree};
+use freehold_linux::maple::{Flags, Item, MaState, State};
 use std::num::NonZeroU64;
 
 const MAX: u64 = u64::MAX;
 const NULL: Item<NonZeroU64> = Item::Null;
 const ZERO: Item<NonZeroU64> = Item::Zero;
 
-type Call = fn(&mut MaState, &Tree<NonZeroU64>, u64) -> Item<NonZeroU64>;
+type Call = fn(&mut MaState, &Reading<'_, NonZeroU64>, u64) -> Item<NonZeroU64>;
 /// A limit, and what the call with it gives: the answer, the cursor's range and its state.
 type Turn = (Call, u64, Item<NonZeroU64>, (u64, u64), State);
 
@@ -36,7 +37,7 @@ fn entry(number: u64) -> Item<NonZeroU64> {
 
 /// Gaps around and between 10..=19, 30..=39, the zero entry in 50..=59, and its neighbour 60..=69.
 fn tree() -> Tree<NonZeroU64> {
-    let mut tree = Tree::new(Flags::default());
+    let mut tree = new(Flags::default());
     tree.store_range(10, 19, entry(1)).unwrap();
     tree.store_range(30, 39, entry(2)).unwrap();
     tree.store_range(50, 59, ZERO).unwrap();
@@ -50,7 +51,7 @@ fn turns(index: u64, turns: &[Turn]) {
     let tree = tree();
     let mut mas = MaState::new(index, index);
     for (at, &(call, limit, answer, range, state)) in turns.iter().enumerate() {
-        let got = call(&mut mas, &tree, limit);
+        let got = call(&mut mas, &tree.read(), limit);
         let got = (got, (mas.index(), mas.last()), mas.state());
         assert_eq!(got, (answer, range, state), "turn {at} from {index}");
     }
@@ -306,21 +307,21 @@ fn find_rev_does_not_give_the_entry_again() {
 
 #[test]
 fn the_ends_of_the_space_are_reached_and_not_passed() {
-    let mut tree = Tree::new(Flags::default());
+    let mut tree = new(Flags::default());
     tree.store_range(0, 0, entry(1)).unwrap();
     tree.store_range(MAX, MAX, entry(2)).unwrap();
     let mut mas = MaState::new(MAX, MAX);
-    assert_eq!((mas.find(&tree, MAX), mas.find(&tree, MAX)), (entry(2), NULL));
-    assert_eq!((mas.next_range(&tree, MAX), mas.state()), (NULL, Overflow));
+    assert_eq!((mas.find(&tree.read(), MAX), mas.find(&tree.read(), MAX)), (entry(2), NULL));
+    assert_eq!((mas.next_range(&tree.read(), MAX), mas.state()), (NULL, Overflow));
     mas.pause();
-    assert_eq!((mas.find(&tree, MAX), mas.index()), (NULL, MAX));
-    assert_eq!((mas.prev(&tree, 0), mas.index()), (entry(1), 0));
-    assert_eq!((mas.prev_range(&tree, 0), mas.state()), (NULL, Underflow));
+    assert_eq!((mas.find(&tree.read(), MAX), mas.index()), (NULL, MAX));
+    assert_eq!((mas.prev(&tree.read(), 0), mas.index()), (entry(1), 0));
+    assert_eq!((mas.prev_range(&tree.read(), 0), mas.state()), (NULL, Underflow));
     mas.pause();
-    assert_eq!((mas.find_rev(&tree, 0), mas.index(), mas.state()), (NULL, 0, Underflow));
-    assert_eq!((mas.next_range(&tree, MAX), mas.next_range(&tree, MAX)), (entry(1), NULL));
+    assert_eq!((mas.find_rev(&tree.read(), 0), mas.index(), mas.state()), (NULL, 0, Underflow));
+    assert_eq!((mas.next_range(&tree.read(), MAX), mas.next_range(&tree.read(), MAX)), (entry(1), NULL));
     assert_eq!((mas.index(), mas.last()), (1, MAX - 1));
-    let empty = Tree::<NonZeroU64>::new(Flags::default());
-    assert_eq!((mas.walk(&empty), mas.index(), mas.last()), (NULL, 0, MAX));
-    assert_eq!((mas.find(&empty, MAX), mas.find_rev(&empty, 0)), (NULL, NULL));
+    let empty = new::<NonZeroU64>(Flags::default());
+    assert_eq!((mas.walk(&empty.read()), mas.index(), mas.last()), (NULL, 0, MAX));
+    assert_eq!((mas.find(&empty.read(), MAX), mas.find_rev(&empty.read(), 0)), (NULL, NULL));
 }

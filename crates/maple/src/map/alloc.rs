@@ -38,6 +38,23 @@ impl Request {
     pub const fn window(self, window: Span) -> Self {
         Self { window, ..self }
     }
+
+    /// The request, if its size fits its window.
+    pub(crate) fn checked(&self, direction: Direction) -> Result<CheckedRequest, AllocError> {
+        let Self { size, align, window } = *self;
+        if size == 0 {
+            return Err(AllocError::ZeroSize);
+        }
+        if u128::from(size) > window.size_bytes() {
+            return Err(AllocError::TooLarge);
+        }
+        Ok(CheckedRequest { direction, size, align, window })
+    }
+
+    /// The request with the part of its window that lies in a range; `None` if no part does.
+    pub(crate) fn within(self, range: Span) -> Option<Self> {
+        self.window.intersection(range).map(|window| self.window(window))
+    }
 }
 
 impl<E: StoredValue> WordMap<E> {
@@ -67,16 +84,7 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     fn find_gap(&self, request: &Request, direction: Direction) -> Result<Span, AllocError> {
-        let Request { size, align, window } = *request;
-        if size == 0 {
-            return Err(AllocError::ZeroSize);
-        }
-        if u128::from(size) > window.size_bytes() {
-            return Err(AllocError::TooLarge);
-        }
-        self.tree
-            .find_gap(&CheckedRequest { direction, size, align, window }, &mut ())
-            .ok_or(AllocError::NoSpace)
+        self.tree.find_gap(&request.checked(direction)?, &mut ()).ok_or(AllocError::NoSpace)
     }
 
     /// Stores a value in the lowest free place that fits; returns its range.

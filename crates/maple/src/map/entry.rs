@@ -4,6 +4,7 @@ use super::WordMap;
 use crate::entry::{StoredValue, Word};
 use crate::error::InsertError;
 use crate::tree::SlotPos;
+use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 /// The result of [`WordMap::entry`].
@@ -107,9 +108,12 @@ impl<E: StoredValue> VacantEntry<'_, E> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     ///
     /// # Errors
-    /// The range extends beyond the gap and overlaps an entry there, or there is no memory for another node. Nothing
-    /// has changed then, and the error returns the value.
-    pub fn insert(self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
+    /// The range is empty, or extends beyond the gap and overlaps an entry there, or there is no memory for another
+    /// node. Nothing has changed then, and the error returns the value.
+    pub fn insert(self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, InsertError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: InsertError::EmptyRange });
+        };
         if !self.gap().covers(span) {
             return self.map.insert(span, value);
         }

@@ -2,9 +2,11 @@
 
 use super::WordMap;
 use crate::entry::StoredValue;
+use crate::key::{Key, Keys, SpanOf, in_domain};
 use crate::tree::{Slots, Tree};
 use core::fmt;
 use core::iter::FusedIterator;
+use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
@@ -51,25 +53,40 @@ where
 /// Gaps in ascending order, or from the back in descending order. Each is whole, even where it reaches beyond the
 /// range.
 #[derive(Clone)]
-pub struct Gaps<'a>(Slots<'a, &'a Tree, false>);
+pub struct Gaps<'a, K = u64> {
+    slots: Slots<'a, &'a Tree, false>,
+    keys: Keys<K>,
+}
 
-impl Iterator for Gaps<'_> {
-    type Item = Span;
+impl<'a, K: Key> Gaps<'a, K> {
+    /// The gaps that overlap a range within the domain.
+    pub(crate) fn of_tree(tree: &'a Tree, bounds: Option<Span>) -> Self {
+        Self { slots: Slots::new(tree, bounds), keys: PhantomData }
+    }
 
-    fn next(&mut self) -> Option<Span> {
-        self.0.next().map(|(span, _)| span)
+    /// The keys of a gap. The last gap of the tree may reach beyond the domain.
+    fn keys(gap: Span) -> Option<K::Span> {
+        in_domain::<K>(gap).map(K::Span::of_words)
     }
 }
 
-impl DoubleEndedIterator for Gaps<'_> {
-    fn next_back(&mut self) -> Option<Span> {
-        self.0.next_back().map(|(span, _)| span)
+impl<K: Key> Iterator for Gaps<'_, K> {
+    type Item = K::Span;
+
+    fn next(&mut self) -> Option<K::Span> {
+        self.slots.next().and_then(|(span, _)| Self::keys(span))
     }
 }
 
-impl FusedIterator for Gaps<'_> {}
+impl<K: Key> DoubleEndedIterator for Gaps<'_, K> {
+    fn next_back(&mut self) -> Option<K::Span> {
+        self.slots.next_back().and_then(|(span, _)| Self::keys(span))
+    }
+}
 
-impl fmt::Debug for Gaps<'_> {
+impl<K: Key> FusedIterator for Gaps<'_, K> {}
+
+impl<K: Key<Span: fmt::Debug>> fmt::Debug for Gaps<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }
@@ -77,37 +94,43 @@ impl fmt::Debug for Gaps<'_> {
 
 /// Gaps in ascending order, or from the back in descending order. Each is clipped to the bounds.
 #[derive(Clone)]
-pub struct GapsWithin<'a> {
-    gaps: Gaps<'a>,
+pub struct GapsWithin<'a, K = u64> {
+    slots: Slots<'a, &'a Tree, false>,
     /// Without it there are no gaps.
     bounds: Option<Span>,
+    keys: Keys<K>,
 }
 
-impl GapsWithin<'_> {
-    fn clip(&self, gap: Span) -> Option<Span> {
-        gap.intersection(self.bounds?)
+impl<'a, K: Key> GapsWithin<'a, K> {
+    /// The gaps that overlap a range within the domain.
+    pub(crate) fn of_tree(tree: &'a Tree, bounds: Option<Span>) -> Self {
+        Self { slots: Slots::new(tree, bounds), bounds, keys: PhantomData }
+    }
+
+    fn clip(&self, gap: Span) -> Option<K::Span> {
+        gap.intersection(self.bounds?).map(K::Span::of_words)
     }
 }
 
-impl Iterator for GapsWithin<'_> {
-    type Item = Span;
+impl<K: Key> Iterator for GapsWithin<'_, K> {
+    type Item = K::Span;
 
-    fn next(&mut self) -> Option<Span> {
-        let gap = self.gaps.next()?;
+    fn next(&mut self) -> Option<K::Span> {
+        let (gap, _) = self.slots.next()?;
         self.clip(gap)
     }
 }
 
-impl DoubleEndedIterator for GapsWithin<'_> {
-    fn next_back(&mut self) -> Option<Span> {
-        let gap = self.gaps.next_back()?;
+impl<K: Key> DoubleEndedIterator for GapsWithin<'_, K> {
+    fn next_back(&mut self) -> Option<K::Span> {
+        let (gap, _) = self.slots.next_back()?;
         self.clip(gap)
     }
 }
 
-impl FusedIterator for GapsWithin<'_> {}
+impl<K: Key> FusedIterator for GapsWithin<'_, K> {}
 
-impl fmt::Debug for GapsWithin<'_> {
+impl<K: Key<Span: fmt::Debug>> fmt::Debug for GapsWithin<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }
@@ -133,7 +156,13 @@ impl<E: StoredValue> WordMap<E> {
     #[inline]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E> {
-        Iter { map: self, slots: Slots::new(&self.tree, Span::from_bounds(&bounds)) }
+        self.range_within(Span::from_bounds(&bounds))
+    }
+
+    /// The entries that overlap a range; none without one.
+    #[inline]
+    pub(crate) fn range_within(&self, span: Option<Span>) -> Iter<'_, E> {
+        Iter { map: self, slots: Slots::new(&self.tree, span) }
     }
 
     /// The gaps that overlap the bounds, ascending. Each is returned whole.
@@ -142,7 +171,7 @@ impl<E: StoredValue> WordMap<E> {
     /// for all of them together. To find a gap of some size, use [`lowest_gap`](Self::lowest_gap).
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
-        Gaps(Slots::new(&self.tree, Span::from_bounds(&bounds)))
+        Gaps::of_tree(&self.tree, Span::from_bounds(&bounds))
     }
 
     /// As [`gaps`](Self::gaps), each clipped to the bounds.
@@ -150,8 +179,7 @@ impl<E: StoredValue> WordMap<E> {
     /// Cost: as for [`gaps`](Self::gaps).
     #[must_use]
     pub fn gaps_within(&self, bounds: impl RangeBounds<u64>) -> GapsWithin<'_> {
-        let bounds = Span::from_bounds(&bounds);
-        GapsWithin { gaps: Gaps(Slots::new(&self.tree, bounds)), bounds }
+        GapsWithin::of_tree(&self.tree, Span::from_bounds(&bounds))
     }
 
     /// Whether no entry overlaps the bounds.

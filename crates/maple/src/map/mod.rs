@@ -34,7 +34,7 @@ pub use taking::Removed;
 pub(crate) use taking::overlap;
 pub(crate) use transaction::Changes;
 pub use transaction::Transaction;
-pub use words::IterMut;
+pub(crate) use words::IterMut;
 #[cfg(feature = "std")]
 pub(crate) use words::NewWord;
 

@@ -3,6 +3,7 @@
 use super::WordMap;
 use super::sorted::{Filling, FromSorted};
 use crate::entry::StoredValue;
+use crate::key::Key;
 use crate::node::NodeLimits;
 use core::fmt;
 use freehold_units::Span;
@@ -30,7 +31,7 @@ impl<'de, E: StoredValue + Deserialize<'de>> Deserialize<'de> for WordMap<E> {
 /// Reads the entries of a map. Memory grows with the entries read, not with the number that the input announces.
 pub(crate) struct Entries<F>(pub(crate) F);
 
-impl<'de, F: FromSorted<Value: Deserialize<'de>>> Visitor<'de> for Entries<F> {
+impl<'de, F: FromSorted<Key: Deserialize<'de>, Value: Deserialize<'de>>> Visitor<'de> for Entries<F> {
     type Value = F::Map;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,7 +39,8 @@ impl<'de, F: FromSorted<Value: Deserialize<'de>>> Visitor<'de> for Entries<F> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut entries: A) -> Result<F::Map, A::Error> {
-        while let Some((first, last, value)) = entries.next_element::<(u64, u64, F::Value)>()? {
+        while let Some((first, last, value)) = entries.next_element::<(F::Key, F::Key, F::Value)>()? {
+            let (first, last) = (first.to_word(), last.to_word());
             let Some(span) = Span::new(first, last) else {
                 return Err(Error::custom(format_args!(
                     "an entry's first index, {first:#x}, is above its last, {last:#x}"

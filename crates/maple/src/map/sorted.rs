@@ -6,6 +6,7 @@ use super::words::NewWord;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::error::SortedError;
+use crate::key::Key;
 use crate::node::{NodeLimits, Nodes};
 use crate::tree::Builder;
 use core::marker::PhantomData;
@@ -22,6 +23,8 @@ pub(crate) struct Filling<E: StoredValue> {
 
 /// Builds a map from entries that come one by one, in ascending order.
 pub(crate) trait FromSorted {
+    /// The map's keys.
+    type Key: Key;
     /// The entries' values.
     type Value;
     /// The map that it builds.
@@ -41,6 +44,7 @@ impl<E: StoredValue> Filling<E> {
 }
 
 impl<E: StoredValue> FromSorted for Filling<E> {
+    type Key = u64;
     type Value = E;
     type Map = WordMap<E>;
 

@@ -4,48 +4,54 @@ use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::error::StoreError;
+use crate::key::{Key, Keys, with_keys};
 use crate::tree::StorePlan;
 use alloc::vec::{self, Vec};
 use core::fmt;
 use core::iter::FusedIterator;
+use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 /// The entries that an operation removed from a range: each entry's part within the range, with its value. In ascending
 /// order, or from the back in descending order. Dropping it drops the remaining values.
 #[derive(Clone)]
-pub struct Removed<T>(vec::IntoIter<(Span, T)>);
+pub struct Removed<T, K = u64> {
+    entries: vec::IntoIter<(Span, T)>,
+    keys: Keys<K>,
+}
 
-impl<T> Removed<T> {
+impl<T, K> Removed<T, K> {
     pub(crate) fn new(entries: Vec<(Span, T)>) -> Self {
-        Self(entries.into_iter())
+        Self { entries: entries.into_iter(), keys: PhantomData }
     }
 }
 
-impl<T> Iterator for Removed<T> {
-    type Item = (Span, T);
+impl<T, K: Key> Iterator for Removed<T, K> {
+    type Item = (K::Span, T);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next()
+        self.entries.next().map(with_keys::<K, T>)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
+        self.entries.size_hint()
     }
 }
 
-impl<T> DoubleEndedIterator for Removed<T> {
+impl<T, K: Key> DoubleEndedIterator for Removed<T, K> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back()
+        self.entries.next_back().map(with_keys::<K, T>)
     }
 }
 
-impl<T> ExactSizeIterator for Removed<T> {}
-impl<T> FusedIterator for Removed<T> {}
+impl<T, K: Key> ExactSizeIterator for Removed<T, K> {}
+impl<T, K: Key> FusedIterator for Removed<T, K> {}
 
-impl<T: fmt::Debug> fmt::Debug for Removed<T> {
+impl<T: fmt::Debug, K: Key<Span: fmt::Debug>> fmt::Debug for Removed<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.as_slice()).finish()
+        let entries = self.entries.as_slice().iter().map(|(span, value)| with_keys::<K, _>((*span, value)));
+        f.debug_list().entries(entries).finish()
     }
 }
 

@@ -277,9 +277,8 @@ impl<E: StoredValue> Drop for NewWord<E> {
     }
 }
 
-/// Entries of a [`RangeMap`](crate::RangeMap) in ascending order of their indexes, or from the back in descending
-/// order, with mutable values.
-pub struct IterMut<'a, V> {
+/// Entries of a [`RangeMap`](crate::RangeMap) with mutable values.
+pub(crate) struct IterMut<'a, V> {
     numbers: Iter<'a, u32>,
     /// The first place of the values.
     places: *mut Place<V>,

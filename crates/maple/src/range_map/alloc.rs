@@ -2,19 +2,22 @@
 
 use super::RangeMap;
 use crate::error::{AllocError, InsertError};
+use crate::key::{Key, SpanOf, domain};
 use crate::map::Request;
-use freehold_units::{Rejected, Span};
+use freehold_units::Rejected;
 
-impl<V> RangeMap<V> {
-    /// The lowest free place that fits a request.
+impl<V, K: Key> RangeMap<V, K> {
+    /// The lowest free place that fits a request. Of keys other than `u64`, a request's alignment and window are those of
+    /// their words.
     ///
     /// Cost: O(log n) for n entries; with an alignment O(n), if gaps are long enough but misaligned.
     /// [`WordMap::lowest_gap`](crate::WordMap::lowest_gap) describes alternatives.
     ///
     /// # Errors
     /// `ZeroSize`; `TooLarge` if the request exceeds the window; `NoSpace` if no place fits.
-    pub fn lowest_gap(&self, request: &Request) -> Result<Span, AllocError> {
-        self.numbers.lowest_gap(request)
+    pub fn lowest_gap(&self, request: &Request) -> Result<K::Span, AllocError> {
+        let request = in_domain::<K>(request)?;
+        self.ranges.numbers.lowest_gap(&request).map(K::Span::of_words)
     }
 
     /// The highest free place that fits a request.
@@ -23,8 +26,9 @@ impl<V> RangeMap<V> {
     ///
     /// # Errors
     /// As for [`lowest_gap`](Self::lowest_gap).
-    pub fn highest_gap(&self, request: &Request) -> Result<Span, AllocError> {
-        self.numbers.highest_gap(request)
+    pub fn highest_gap(&self, request: &Request) -> Result<K::Span, AllocError> {
+        let request = in_domain::<K>(request)?;
+        self.ranges.numbers.highest_gap(&request).map(K::Span::of_words)
     }
 
     /// Stores a value in the lowest free place that fits; returns its range.
@@ -44,7 +48,7 @@ impl<V> RangeMap<V> {
     /// # Errors
     /// As for [`lowest_gap`](Self::lowest_gap), or `OutOfMemory` if there is no memory for another node or value. The
     /// error returns the value.
-    pub fn alloc_lowest(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V, AllocError>> {
+    pub fn alloc_lowest(&mut self, request: &Request, value: V) -> Result<K::Span, Rejected<V, AllocError>> {
         let found = self.lowest_gap(request);
         self.alloc_at(found, value)
     }
@@ -55,16 +59,16 @@ impl<V> RangeMap<V> {
     ///
     /// # Errors
     /// As for [`alloc_lowest`](Self::alloc_lowest).
-    pub fn alloc_highest(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V, AllocError>> {
+    pub fn alloc_highest(&mut self, request: &Request, value: V) -> Result<K::Span, Rejected<V, AllocError>> {
         let found = self.highest_gap(request);
         self.alloc_at(found, value)
     }
 
     fn alloc_at(
         &mut self,
-        found: Result<Span, AllocError>,
+        found: Result<K::Span, AllocError>,
         value: V,
-    ) -> Result<Span, Rejected<V, AllocError>> {
+    ) -> Result<K::Span, Rejected<V, AllocError>> {
         let span = match found {
             Ok(span) => span,
             Err(cause) => return Err(Rejected { value, cause }),
@@ -77,4 +81,9 @@ impl<V> RangeMap<V> {
             Err(_) => unreachable!("M4: a gap that was found is free"),
         }
     }
+}
+
+/// The request with a window in which there are keys.
+fn in_domain<K: Key>(request: &Request) -> Result<Request, AllocError> {
+    request.within(domain::<K>()).ok_or(AllocError::TooLarge)
 }

@@ -1,27 +1,39 @@
 //! Builds maps from entries, takes maps apart into entries, and compares maps.
 
 use super::RangeMap;
-use crate::error::SortedError;
+use super::numbered::Numbered;
+use crate::OutOfMemory;
+use crate::error::{SortedError, StoreError};
+use crate::key::{Key, Keys, SpanOf};
 use crate::map::{self, Filling, FromSorted};
 use crate::node::NodeLimits;
 use crate::value_arena::ValueArena;
 use core::fmt;
 use core::iter::FusedIterator;
+use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
 /// The entries of a map in ascending order of their indexes, or from the back in descending order. Dropping it drops
 /// the remaining entries; forgetting it (`mem::forget`) leaks them.
-pub struct IntoIter<V> {
+pub struct IntoIter<V, K = u64> {
     numbers: map::IntoIter<u32>,
     values: ValueArena<V>,
+    keys: Keys<K>,
 }
 
-impl<V> Iterator for IntoIter<V> {
-    type Item = (Span, V);
+impl<V, K: Key> IntoIter<V, K> {
+    fn take(&mut self, (span, number): (Span, u32)) -> (K::Span, V) {
+        (K::Span::of_words(span), self.values.take(number))
+    }
+}
+
+impl<V, K: Key> Iterator for IntoIter<V, K> {
+    type Item = (K::Span, V);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.numbers.next().map(|(span, number)| (span, self.values.take(number)))
+        let entry = self.numbers.next()?;
+        Some(self.take(entry))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -29,21 +41,23 @@ impl<V> Iterator for IntoIter<V> {
     }
 }
 
-impl<V> DoubleEndedIterator for IntoIter<V> {
+impl<V, K: Key> DoubleEndedIterator for IntoIter<V, K> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.numbers.next_back().map(|(span, number)| (span, self.values.take(number)))
+        let entry = self.numbers.next_back()?;
+        Some(self.take(entry))
     }
 }
 
-impl<V> ExactSizeIterator for IntoIter<V> {}
-impl<V> FusedIterator for IntoIter<V> {}
+impl<V, K: Key> ExactSizeIterator for IntoIter<V, K> {}
+impl<V, K: Key> FusedIterator for IntoIter<V, K> {}
 
-impl<V> IntoIterator for RangeMap<V> {
-    type Item = (Span, V);
-    type IntoIter = IntoIter<V>;
+impl<V, K: Key> IntoIterator for RangeMap<V, K> {
+    type Item = (K::Span, V);
+    type IntoIter = IntoIter<V, K>;
 
-    fn into_iter(self) -> IntoIter<V> {
-        IntoIter { numbers: self.numbers.into_iter(), values: self.values }
+    fn into_iter(self) -> Self::IntoIter {
+        let Numbered { numbers, values } = self.ranges;
+        IntoIter { numbers: numbers.into_iter(), values, keys: PhantomData }
     }
 }
 
@@ -68,59 +82,94 @@ impl<V> RangeMap<V> {
     /// `NotSorted` names the first entry that does not begin after the end of the one before it. `OutOfMemory` if there
     /// is not enough memory. The values so far are dropped.
     pub fn from_sorted(entries: impl IntoIterator<Item = (Span, V)>) -> Result<Self, SortedError> {
+        Self::from_sorted_with_keys(entries)
+    }
+}
+
+impl<V, K: Key> RangeMap<V, K> {
+    /// As [`from_sorted`](RangeMap::from_sorted), with keys of any type.
+    ///
+    /// Cost: O(n) for n entries.
+    ///
+    /// ```
+    /// use freehold_maple::{KeySpan, RangeMap, SortedError};
+    ///
+    /// let kinds = [('0', '9', "digit"), ('a', 'z', "letter")];
+    /// let kinds = kinds.map(|(first, last, kind)| (KeySpan::new(first, last).unwrap(), kind));
+    /// let kinds = RangeMap::from_sorted_with_keys(kinds)?;
+    /// assert_eq!(kinds.get('q'), Some(&"letter"));
+    /// # Ok::<(), SortedError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`from_sorted`](RangeMap::from_sorted), or `OutOfDomain`.
+    pub fn from_sorted_with_keys(
+        entries: impl IntoIterator<Item = (K::Span, V)>,
+    ) -> Result<Self, SortedError> {
+        let entries = entries.into_iter();
         let mut filling = RangeFilling::new();
+        // No value has a place too many then. If a hint is wrong, or so much is not there, places are made one by one.
+        let _ = filling.values.reserve(entries.size_hint().0);
         for (span, value) in entries {
-            filling.push(span, value)?;
+            filling.push(span.words(), value)?;
         }
         filling.finish()
     }
 }
 
 /// A map that is being built from entries in ascending order.
-pub(super) struct RangeFilling<V> {
+pub(super) struct RangeFilling<V, K> {
     numbers: Filling<u32>,
     values: ValueArena<V>,
+    keys: Keys<K>,
 }
 
-impl<V> RangeFilling<V> {
+impl<V, K> RangeFilling<V, K> {
     pub(super) fn new() -> Self {
-        Self { numbers: Filling::new(NodeLimits::FULL), values: ValueArena::new() }
+        Self { numbers: Filling::new(NodeLimits::FULL), values: ValueArena::new(), keys: PhantomData }
     }
 }
 
-impl<V> FromSorted for RangeFilling<V> {
+impl<V, K: Key> FromSorted for RangeFilling<V, K> {
+    type Key = K;
     type Value = V;
-    type Map = RangeMap<V>;
+    type Map = RangeMap<V, K>;
 
     fn push(&mut self, span: Span, value: V) -> Result<(), SortedError> {
+        if span.last() > K::LAST {
+            return Err(SortedError::OutOfDomain { position: self.values.len() as u64 });
+        }
         self.values.reserve(1)?;
         self.numbers.push(span, self.values.put(value))
     }
 
-    fn finish(self) -> Result<RangeMap<V>, SortedError> {
-        Ok(RangeMap { numbers: self.numbers.finish()?, values: self.values })
+    fn finish(self) -> Result<RangeMap<V, K>, SortedError> {
+        Ok(RangeMap::of_ranges(Numbered { numbers: self.numbers.finish()?, values: self.values }))
     }
 }
 
 /// Stores the entries one after the other: a later one cuts and replaces earlier ones.
 ///
 /// # Panics
-/// A range is empty. If memory is exhausted, it ends the process as the standard library's collections do.
-impl<R: RangeBounds<u64>, V: Clone> Extend<(R, V)> for RangeMap<V> {
+/// A range is empty, or reaches beyond the last key. If memory is exhausted, it ends the process as the standard
+/// library's collections do.
+impl<R: RangeBounds<K>, V: Clone, K: Key> Extend<(R, V)> for RangeMap<V, K> {
     fn extend<T: IntoIterator<Item = (R, V)>>(&mut self, entries: T) {
         for (bounds, value) in entries {
-            let span = Span::from_bounds(&bounds);
+            let stored = self.store(bounds, value).map_err(|rejected| rejected.cause);
+            if stored == Err(StoreError::OutOfMemory) {
+                map::or_abort(Err(OutOfMemory))
+            }
             #[expect(clippy::expect_used, reason = "as documented")]
-            let span = span.expect("an entry has at least one index");
-            map::or_abort(self.store(span, value).map_err(|_| crate::OutOfMemory));
+            stored.expect("an entry has at least one key, and nothing else");
         }
     }
 }
 
 /// As [`extend`](Extend::extend) on an empty map.
-impl<R: RangeBounds<u64>, V: Clone> FromIterator<(R, V)> for RangeMap<V> {
+impl<R: RangeBounds<K>, V: Clone, K: Key> FromIterator<(R, V)> for RangeMap<V, K> {
     fn from_iter<T: IntoIterator<Item = (R, V)>>(entries: T) -> Self {
-        let mut map = Self::new();
+        let mut map = Self::with_keys();
         map.extend(entries);
         map
     }
@@ -134,21 +183,21 @@ impl<R: RangeBounds<u64>, V: Clone, const N: usize> From<[(R, V); N]> for RangeM
 }
 
 /// Maps are equal if they have equal entries.
-impl<V: PartialEq> PartialEq for RangeMap<V> {
+impl<V: PartialEq, K: Key> PartialEq for RangeMap<V, K> {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other.iter())
+        self.len() == other.len() && self.iter_words().eq(other.iter_words())
     }
 }
 
-impl<V: Eq> Eq for RangeMap<V> {}
+impl<V: Eq, K: Key> Eq for RangeMap<V, K> {}
 
-impl<V: fmt::Debug> fmt::Debug for RangeMap<V> {
+impl<V: fmt::Debug, K: Key<Span: fmt::Debug>> fmt::Debug for RangeMap<V, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
     }
 }
 
-impl<V: fmt::Debug> fmt::Debug for IntoIter<V> {
+impl<V: fmt::Debug, K: Key> fmt::Debug for IntoIter<V, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("IntoIter").field("left", &self.len()).finish_non_exhaustive()
     }

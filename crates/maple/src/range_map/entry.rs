@@ -2,31 +2,32 @@
 
 use super::RangeMap;
 use crate::error::InsertError;
+use crate::key::{Key, SpanOf, gap_at};
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 /// The result of [`RangeMap::entry`].
-pub enum Entry<'a, V> {
+pub enum Entry<'a, V, K: Key = u64> {
     /// The index is in an entry.
-    Occupied(OccupiedEntry<'a, V>),
+    Occupied(OccupiedEntry<'a, V, K>),
     /// The index is in a gap.
-    Vacant(VacantEntry<'a, V>),
+    Vacant(VacantEntry<'a, V, K>),
 }
 
 /// An entry of a map.
-pub struct OccupiedEntry<'a, V> {
-    map: &'a mut RangeMap<V>,
+pub struct OccupiedEntry<'a, V, K: Key = u64> {
+    map: &'a mut RangeMap<V, K>,
     span: Span,
     number: u32,
 }
 
 /// A gap of a map.
-pub struct VacantEntry<'a, V> {
-    map: &'a mut RangeMap<V>,
-    gap: Span,
+pub struct VacantEntry<'a, V, K: Key = u64> {
+    map: &'a mut RangeMap<V, K>,
+    gap: K::Span,
 }
 
-impl<V> RangeMap<V> {
+impl<V, K: Key> RangeMap<V, K> {
     /// The entry or the gap that contains an index, for a change in place.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
@@ -45,21 +46,21 @@ impl<V> RangeMap<V> {
     /// assert_eq!(map.get(0x1000), Some(&vec![0, 1, 1]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn entry(&mut self, index: u64) -> Entry<'_, V> {
-        match self.numbers.slot_at(index) {
+    pub fn entry(&mut self, index: K) -> Entry<'_, V, K> {
+        match self.ranges.numbers.slot_at(index.to_word()) {
             (span, Some(number)) => Entry::Occupied(OccupiedEntry { map: self, span, number }),
-            (gap, None) => Entry::Vacant(VacantEntry { map: self, gap }),
+            (gap, None) => Entry::Vacant(VacantEntry { map: self, gap: gap_at(index, gap) }),
         }
     }
 }
 
-impl<'a, V> OccupiedEntry<'a, V> {
+impl<'a, V, K: Key> OccupiedEntry<'a, V, K> {
     /// Its range.
     ///
     /// Cost: constant.
     #[must_use]
-    pub fn span(&self) -> Span {
-        self.span
+    pub fn span(&self) -> K::Span {
+        K::Span::of_words(self.span)
     }
 
     /// Its value.
@@ -67,7 +68,7 @@ impl<'a, V> OccupiedEntry<'a, V> {
     /// Cost: constant.
     #[must_use]
     pub fn get(&self) -> &V {
-        self.map.values.get(self.number)
+        self.map.ranges.values.get(self.number)
     }
 
     /// Its value, mutable.
@@ -75,7 +76,7 @@ impl<'a, V> OccupiedEntry<'a, V> {
     /// Cost: constant.
     #[must_use]
     pub fn get_mut(&mut self) -> &mut V {
-        self.map.values.get_mut(self.number)
+        self.map.ranges.values.get_mut(self.number)
     }
 
     /// Its value, mutable for as long as the map is borrowed.
@@ -83,7 +84,7 @@ impl<'a, V> OccupiedEntry<'a, V> {
     /// Cost: constant.
     #[must_use]
     pub fn into_mut(self) -> &'a mut V {
-        self.map.values.get_mut(self.number)
+        self.map.ranges.values.get_mut(self.number)
     }
 
     /// Replaces its value, and returns the old one. Never takes memory.
@@ -98,17 +99,19 @@ impl<'a, V> OccupiedEntry<'a, V> {
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "remove_entry")]
-    pub fn remove(self) -> (Span, V) {
-        self.map.erase(self.span.first()).expect("M1: an entry that was found is there")
+    pub fn remove(self) -> (K::Span, V) {
+        let (_, value) =
+            self.map.ranges.erase(self.span.first()).expect("M1: an entry that was found is there");
+        (K::Span::of_words(self.span), value)
     }
 }
 
-impl<V> VacantEntry<'_, V> {
+impl<V, K: Key> VacantEntry<'_, V, K> {
     /// The whole gap.
     ///
     /// Cost: constant.
     #[must_use]
-    pub fn gap(&self) -> Span {
+    pub fn gap(&self) -> K::Span {
         self.gap
     }
 
@@ -118,7 +121,7 @@ impl<V> VacantEntry<'_, V> {
     ///
     /// # Errors
     /// As for [`RangeMap::insert`].
-    pub fn insert(self, bounds: impl RangeBounds<u64>, value: V) -> Result<(), Rejected<V, InsertError>> {
+    pub fn insert(self, bounds: impl RangeBounds<K>, value: V) -> Result<(), Rejected<V, InsertError>> {
         self.map.insert(bounds, value)
     }
 }

@@ -1,32 +1,53 @@
 //! Iteration over shared and over mutable values.
 
 use super::RangeMap;
-use crate::map::{self, IterMut};
+use super::numbered::Numbered;
+use crate::key::{Key, Keys, SpanOf, with_keys, within};
+use crate::map;
 use crate::value_arena::ValueArena;
 use core::fmt;
 use core::iter::FusedIterator;
+use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
-pub struct Iter<'a, V> {
+pub struct Iter<'a, V, K = u64> {
     numbers: map::Iter<'a, u32>,
     values: &'a ValueArena<V>,
+    keys: Keys<K>,
+}
+
+impl<'a, V, K> Iter<'a, V, K> {
+    /// The entries that overlap a range; none without one.
+    #[inline]
+    pub(super) fn new(ranges: &'a Numbered<V>, within: Option<Span>) -> Self {
+        Self { numbers: ranges.numbers.range_within(within), values: &ranges.values, keys: PhantomData }
+    }
+}
+
+/// Entries in ascending order of their indexes, or from the back in descending order, with mutable values.
+pub struct IterMut<'a, V, K = u64> {
+    entries: map::IterMut<'a, V>,
+    keys: Keys<K>,
 }
 
 /// The ranges of entries, ascending.
 #[derive(Clone)]
-pub struct Spans<'a>(map::Iter<'a, u32>);
+pub struct Spans<'a, K = u64> {
+    numbers: map::Iter<'a, u32>,
+    keys: Keys<K>,
+}
 
 /// The values of entries, in the order of their indexes.
 pub struct Values<'a, V>(Iter<'a, V>);
 
 /// The values of entries, in the order of their indexes, mutable.
-pub struct ValuesMut<'a, V>(IterMut<'a, V>);
+pub struct ValuesMut<'a, V>(map::IterMut<'a, V>);
 
-impl<V> Clone for Iter<'_, V> {
+impl<V, K> Clone for Iter<'_, V, K> {
     fn clone(&self) -> Self {
-        Self { numbers: self.numbers.clone(), values: self.values }
+        Self { numbers: self.numbers.clone(), values: self.values, keys: PhantomData }
     }
 }
 
@@ -36,33 +57,48 @@ impl<V> Clone for Values<'_, V> {
     }
 }
 
-impl<'a, V> Iterator for Iter<'a, V> {
-    type Item = (Span, &'a V);
+impl<'a, V, K: Key> Iterator for Iter<'a, V, K> {
+    type Item = (K::Span, &'a V);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.numbers.next().map(|(span, number)| (span, self.values.get(number)))
+        self.numbers.next().map(|(span, number)| (K::Span::of_words(span), self.values.get(number)))
     }
 }
 
-impl<V> DoubleEndedIterator for Iter<'_, V> {
+impl<V, K: Key> DoubleEndedIterator for Iter<'_, V, K> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.numbers.next_back().map(|(span, number)| (span, self.values.get(number)))
+        self.numbers.next_back().map(|(span, number)| (K::Span::of_words(span), self.values.get(number)))
     }
 }
 
-impl Iterator for Spans<'_> {
-    type Item = Span;
+impl<'a, V, K: Key> Iterator for IterMut<'a, V, K> {
+    type Item = (K::Span, &'a mut V);
 
     #[inline]
-    fn next(&mut self) -> Option<Span> {
-        self.0.next().map(|(span, _)| span)
+    fn next(&mut self) -> Option<Self::Item> {
+        self.entries.next().map(with_keys::<K, _>)
     }
 }
 
-impl DoubleEndedIterator for Spans<'_> {
-    fn next_back(&mut self) -> Option<Span> {
-        self.0.next_back().map(|(span, _)| span)
+impl<V, K: Key> DoubleEndedIterator for IterMut<'_, V, K> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.entries.next_back().map(with_keys::<K, _>)
+    }
+}
+
+impl<K: Key> Iterator for Spans<'_, K> {
+    type Item = K::Span;
+
+    #[inline]
+    fn next(&mut self) -> Option<K::Span> {
+        self.numbers.next().map(|(span, _)| K::Span::of_words(span))
+    }
+}
+
+impl<K: Key> DoubleEndedIterator for Spans<'_, K> {
+    fn next_back(&mut self) -> Option<K::Span> {
+        self.numbers.next_back().map(|(span, _)| K::Span::of_words(span))
     }
 }
 
@@ -96,25 +132,25 @@ impl<V> DoubleEndedIterator for ValuesMut<'_, V> {
     }
 }
 
-impl<V> FusedIterator for IterMut<'_, V> {}
-impl<V> FusedIterator for ValuesMut<'_, V> {}
-impl<V> FusedIterator for Iter<'_, V> {}
-impl FusedIterator for Spans<'_> {}
+impl<V, K: Key> FusedIterator for Iter<'_, V, K> {}
+impl<V, K: Key> FusedIterator for IterMut<'_, V, K> {}
+impl<K: Key> FusedIterator for Spans<'_, K> {}
 impl<V> FusedIterator for Values<'_, V> {}
+impl<V> FusedIterator for ValuesMut<'_, V> {}
 
-impl<V: fmt::Debug> fmt::Debug for Iter<'_, V> {
+impl<V: fmt::Debug, K: Key<Span: fmt::Debug>> fmt::Debug for Iter<'_, V, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }
 }
 
-impl fmt::Debug for Spans<'_> {
+impl<K: Key<Span: fmt::Debug>> fmt::Debug for Spans<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }
 }
 
-impl<V> fmt::Debug for IterMut<'_, V> {
+impl<V, K> fmt::Debug for IterMut<'_, V, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("IterMut").finish_non_exhaustive()
     }
@@ -132,14 +168,14 @@ impl<V: fmt::Debug> fmt::Debug for Values<'_, V> {
     }
 }
 
-impl<V> RangeMap<V> {
+impl<V, K: Key> RangeMap<V, K> {
     /// All entries, ascending.
     ///
     /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
     /// most one in eight. From the back, each leaf costs O(log n).
     #[inline]
     #[must_use]
-    pub fn iter(&self) -> Iter<'_, V> {
+    pub fn iter(&self) -> Iter<'_, V, K> {
         self.range(..)
     }
 
@@ -157,15 +193,15 @@ impl<V> RangeMap<V> {
     /// ```
     #[inline]
     #[must_use]
-    pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, V> {
-        Iter { numbers: self.numbers.range(bounds), values: &self.values }
+    pub fn range(&self, bounds: impl RangeBounds<K>) -> Iter<'_, V, K> {
+        Iter::new(&self.ranges, within(&bounds))
     }
 
     /// [`range`](Self::range) under the name that interval maps use.
     ///
     /// Cost: as for [`range`](Self::range).
     #[must_use]
-    pub fn overlapping(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, V> {
+    pub fn overlapping(&self, bounds: impl RangeBounds<K>) -> Iter<'_, V, K> {
         self.range(bounds)
     }
 
@@ -182,7 +218,7 @@ impl<V> RangeMap<V> {
     /// }
     /// assert_eq!(map.values().collect::<Vec<_>>(), ["a0", "b7"]);
     /// ```
-    pub fn iter_mut(&mut self) -> IterMut<'_, V> {
+    pub fn iter_mut(&mut self) -> IterMut<'_, V, K> {
         self.range_mut(..)
     }
 
@@ -198,8 +234,10 @@ impl<V> RangeMap<V> {
     /// assert_eq!(map.values().copied().collect::<Vec<_>>(), [1, 20, 30]);
     /// ```
     #[doc(alias = "overlapping_mut")]
-    pub fn range_mut(&mut self, bounds: impl RangeBounds<u64>) -> IterMut<'_, V> {
-        IterMut::new(self.numbers.range(bounds), self.values.places_mut())
+    pub fn range_mut(&mut self, bounds: impl RangeBounds<K>) -> IterMut<'_, V, K> {
+        let Numbered { numbers, values } = &mut self.ranges;
+        let entries = map::IterMut::new(numbers.range_within(within(&bounds)), values.places_mut());
+        IterMut { entries, keys: PhantomData }
     }
 
     /// The ranges of all entries, ascending.
@@ -207,8 +245,8 @@ impl<V> RangeMap<V> {
     /// Cost: as for [`iter`](Self::iter).
     #[doc(alias = "keys")]
     #[must_use]
-    pub fn spans(&self) -> Spans<'_> {
-        Spans(self.numbers.iter())
+    pub fn spans(&self) -> Spans<'_, K> {
+        Spans { numbers: self.ranges.numbers.iter(), keys: PhantomData }
     }
 
     /// The values of all entries, in the order of their indexes.
@@ -216,14 +254,14 @@ impl<V> RangeMap<V> {
     /// Cost: as for [`iter`](Self::iter).
     #[must_use]
     pub fn values(&self) -> Values<'_, V> {
-        Values(self.iter())
+        Values(self.iter_words())
     }
 
     /// The values of all entries, in the order of their indexes, mutable.
     ///
     /// Cost: as for [`iter`](Self::iter).
     pub fn values_mut(&mut self) -> ValuesMut<'_, V> {
-        ValuesMut(self.iter_mut())
+        ValuesMut(self.iter_mut().entries)
     }
 
     /// The entry with the lowest indexes.
@@ -231,7 +269,7 @@ impl<V> RangeMap<V> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "first_key_value")]
     #[must_use]
-    pub fn first(&self) -> Option<(Span, &V)> {
+    pub fn first(&self) -> Option<(K::Span, &V)> {
         self.iter().next()
     }
 
@@ -240,25 +278,32 @@ impl<V> RangeMap<V> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "last_key_value")]
     #[must_use]
-    pub fn last(&self) -> Option<(Span, &V)> {
+    pub fn last(&self) -> Option<(K::Span, &V)> {
         self.iter().next_back()
     }
 }
 
-impl<'a, V> IntoIterator for &'a RangeMap<V> {
-    type Item = (Span, &'a V);
-    type IntoIter = Iter<'a, V>;
+impl<V, K> RangeMap<V, K> {
+    /// All entries, with the words of their keys.
+    pub(super) fn iter_words(&self) -> Iter<'_, V> {
+        Iter::new(&self.ranges, Some(Span::ALL))
+    }
+}
 
-    fn into_iter(self) -> Iter<'a, V> {
+impl<'a, V, K: Key> IntoIterator for &'a RangeMap<V, K> {
+    type Item = (K::Span, &'a V);
+    type IntoIter = Iter<'a, V, K>;
+
+    fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl<'a, V> IntoIterator for &'a mut RangeMap<V> {
-    type Item = (Span, &'a mut V);
-    type IntoIter = IterMut<'a, V>;
+impl<'a, V, K: Key> IntoIterator for &'a mut RangeMap<V, K> {
+    type Item = (K::Span, &'a mut V);
+    type IntoIter = IterMut<'a, V, K>;
 
-    fn into_iter(self) -> IterMut<'a, V> {
+    fn into_iter(self) -> Self::IntoIter {
         self.iter_mut()
     }
 }

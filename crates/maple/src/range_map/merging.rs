@@ -1,14 +1,15 @@
 //! Stores that merge with equal neighbours, and merging on request.
 
 use super::RangeMap;
-use super::store::number_of;
+use super::numbered::{Numbered, number_of};
 use crate::entry::StoredValue;
 use crate::error::StoreError;
+use crate::key::{Key, SpanOf, to_store, within};
 use crate::tree::StorePlan;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
-impl<V> RangeMap<V> {
+impl<V, K: Key> RangeMap<V, K> {
     /// Stores a value over a range, and makes one entry of it and its equal neighbours: the entries that touch the
     /// range, and the remaining parts of entries that it cuts. Returns the range of that entry. A map that is changed
     /// by this method and by removals alone never has equal neighbours, as a map of the crate `rangemap`.
@@ -36,9 +37,9 @@ impl<V> RangeMap<V> {
     #[doc(alias = "coalesce")]
     pub fn store_merging(
         &mut self,
-        bounds: impl RangeBounds<u64>,
+        bounds: impl RangeBounds<K>,
         value: V,
-    ) -> Result<Span, Rejected<V, StoreError>>
+    ) -> Result<K::Span, Rejected<V, StoreError>>
     where
         V: Clone + PartialEq,
     {
@@ -66,31 +67,32 @@ impl<V> RangeMap<V> {
     /// As for [`store`](Self::store).
     pub fn store_merging_by(
         &mut self,
-        bounds: impl RangeBounds<u64>,
+        bounds: impl RangeBounds<K>,
         value: V,
         mut same: impl FnMut(&V, &V) -> bool,
-    ) -> Result<Span, Rejected<V, StoreError>>
+    ) -> Result<K::Span, Rejected<V, StoreError>>
     where
         V: Clone,
     {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause }),
         };
         let mut plan = StorePlan::new(span);
-        let Self { numbers, values } = &mut *self;
+        let Numbered { numbers, values } = &mut self.ranges;
         numbers.tree.plan_merging(&mut plan, |word| same(&value, values.get(number_of(word))));
-        if let Err(cause) = self.reserve(&plan) {
+        if let Err(cause) = self.ranges.reserve(&plan) {
             return Err(Rejected { value, cause: cause.into() });
         }
         let merged = plan.span;
-        let second = self.cut_in_two(&plan).map(|number| self.values.get(number).clone());
-        let Self { numbers, values } = self;
+        let second = self.ranges.cut_in_two(&plan).map(|number| self.ranges.values.get(number).clone());
+        let Numbered { numbers, values } = &mut self.ranges;
         let entry = values.put(value).into_word();
         let second = second.map(|second| values.put(second).into_word());
         let take = |word| values.take(number_of(word));
         let second = |_| second.expect("M8: a cut entry has a second value");
         numbers.commit_words(&mut plan, Some(entry), second, Some(take));
-        Ok(merged)
+        Ok(K::Span::of_words(merged))
     }
 
     /// Merges each run of entries that touch and have equal values into one entry, which keeps the first value of the
@@ -120,7 +122,7 @@ impl<V> RangeMap<V> {
     /// assert_eq!(map.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<u64>) -> u64
+    pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<K>) -> u64
     where
         V: PartialEq,
     {
@@ -135,15 +137,15 @@ impl<V> RangeMap<V> {
     /// Cost: O(log n + m) for n entries and m slots within the bounds, and O(log n) for each run that is merged.
     pub fn merge_adjacent_in_by(
         &mut self,
-        bounds: impl RangeBounds<u64>,
+        bounds: impl RangeBounds<K>,
         mut same: impl FnMut(&V, &V) -> bool,
     ) -> u64 {
         let before = self.len();
-        let mut left = Span::from_bounds(&bounds).map(crate::map::with_neighbours);
+        let mut left = within(&bounds).map(crate::map::with_neighbours);
         while let Some(span) = left {
-            let same = |a, b| same(self.values.get(a), self.values.get(b));
-            let Some((run, word)) = self.numbers.next_run(span, same) else { break };
-            drop(self.unite(run, number_of(word)));
+            let same = |a, b| same(self.ranges.values.get(a), self.ranges.values.get(b));
+            let Some((run, word)) = self.ranges.numbers.next_run(span, same) else { break };
+            drop(self.ranges.unite(run, number_of(word)));
             left = run.last().checked_add(1).and_then(|behind| Span::new(behind, span.last()));
         }
         before - self.len()
@@ -172,23 +174,26 @@ impl<V> RangeMap<V> {
     /// ```
     pub fn merge_adjacent_in_with(
         &mut self,
-        bounds: impl RangeBounds<u64>,
-        mut same: impl FnMut((Span, &V), (Span, &V)) -> bool,
-        mut merged: impl FnMut(Span, &mut V, V),
+        bounds: impl RangeBounds<K>,
+        mut same: impl FnMut((K::Span, &V), (K::Span, &V)) -> bool,
+        mut merged: impl FnMut(K::Span, &mut V, V),
     ) -> u64 {
         let before = self.len();
-        let mut left = Span::from_bounds(&bounds).map(crate::map::with_neighbours);
+        let mut left = within(&bounds).map(crate::map::with_neighbours);
         while let Some(span) = left {
-            let same = |(low, a), (high, b)| same((low, self.values.get(a)), (high, self.values.get(b)));
-            let Some((pair, number)) = self.numbers.next_pair(span, same) else { break };
-            if let Some(gone) = self.unite(pair, number) {
-                merged(pair, self.values.get_mut(number), gone);
+            let entry = |(span, number)| (K::Span::of_words(span), self.ranges.values.get(number));
+            let same = |low, high| same(entry(low), entry(high));
+            let Some((pair, number)) = self.ranges.numbers.next_pair(span, same) else { break };
+            if let Some(gone) = self.ranges.unite(pair, number) {
+                merged(K::Span::of_words(pair), self.ranges.values.get_mut(number), gone);
             }
             left = Span::new(pair.first(), span.last());
         }
         before - self.len()
     }
+}
 
+impl<V> Numbered<V> {
     /// Makes one entry of two or more entries that touch; the value with that number stays. Takes no memory. Returns
     /// the value of one of the others, and drops the rest.
     pub(super) fn unite(&mut self, run: Span, number: u32) -> Option<V> {

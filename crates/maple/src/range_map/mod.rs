@@ -1,20 +1,14 @@
-//! The map for values of any type: a [`WordMap`] of numbers, and beside it the values with these numbers.
+//! The map for values of any type, with keys of any type.
 //!
-//! ```text
-//!   WordMap<u32>     | 3 | gap | 0 |  1  | gap |        which number a range has
-//!                      |         |    |
-//!   values      0: "x"   1: "y"   2: vacant   3: "z"
-//! ```
-//!
-//! # Invariants
-//! Each number in the tree has a value, and each value's number is in the tree once, but for values that an open or
-//! forgotten transaction removed (M8).
+//! What a call does to the tree and to the values is in `numbered.rs`, which knows words alone. Here keys become words,
+//! and words become keys.
 
 mod alloc;
 mod collect;
 mod entry;
 mod iter;
 mod merging;
+mod numbered;
 mod overlay;
 #[cfg(feature = "serde")]
 mod serde;
@@ -23,19 +17,20 @@ mod taking;
 mod transaction;
 mod update;
 
-pub use crate::map::IterMut;
 pub use collect::IntoIter;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
-pub use iter::{Iter, Spans, Values, ValuesMut};
+pub use iter::{Iter, IterMut, Spans, Values, ValuesMut};
 pub use transaction::Transaction;
 
+use crate::key::{Key, Keys, SpanOf, gap_at, within};
 use crate::map::{Gaps, GapsWithin, WordMap};
 use crate::node::Nodes;
-use crate::value_arena::ValueArena;
+use core::marker::PhantomData;
 use core::ops::RangeBounds;
-use freehold_units::{Broken, Span, check};
+use freehold_units::{Broken, check};
+use numbered::Numbered;
 
-/// Maps ranges of `u64`, both ends included, to values of any type.
+/// Maps ranges of `u64`, or of another type of [`Key`], both ends included, to values of any type.
 ///
 /// Ranges do not overlap. A store over a range replaces the entries there, and cuts those that reach beyond. The value
 /// is cloned only if parts of its entry stay on both sides. Neighbours with equal values stay apart; gaps do not.
@@ -52,9 +47,14 @@ use freehold_units::{Broken, Span, check};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// # Keys
+/// Keys are `u64` unless the type says otherwise: `RangeMap<V, char>`, or an address of a program's own ([`Key`]). A map
+/// of other keys begins with [`with_keys`](Self::with_keys). Its ranges are [`KeySpan`](crate::KeySpan)s, and errors and
+/// [requests](crate::Request) have the words of its keys.
+///
 /// # Coming from `BTreeMap` or `rangemap`
 /// Search these docs for the name of a method there. Ranges are accepted in any form: `0..10`, `0..=9`, `5..`, a
-/// [`Span`].
+/// [`Span`](freehold_units::Span).
 ///
 /// | Theirs | Ours |
 /// |---|---|
@@ -90,35 +90,59 @@ use freehold_units::{Broken, Span, check};
 /// - If a value's `clone` panics, nothing has changed, and a value on its way into the map is dropped.
 /// - If a value's `drop` panics, the operation is done, the map is valid, and the other removed values are dropped
 ///   during the unwind.
-pub struct RangeMap<V> {
-    /// The number of each range's value.
-    numbers: WordMap<u32>,
-    /// The values with these numbers.
-    values: ValueArena<V>,
+pub struct RangeMap<V, K = u64> {
+    ranges: Numbered<V>,
+    keys: Keys<K>,
 }
 
 impl<V> RangeMap<V> {
-    /// An empty map, without memory of its own. Up to ten entries take memory only for their values.
+    /// An empty map with keys of `u64`, without memory of its own. Up to ten entries take memory only for their values.
     ///
     /// Cost: constant.
     #[must_use]
     pub const fn new() -> Self {
-        Self { numbers: WordMap::new(), values: ValueArena::new() }
+        Self::with_keys()
     }
 
     /// An empty map that uses only a part of its nodes' slots, as `nodes` says. For tests.
     #[doc(hidden)]
     #[must_use]
     pub const fn with_nodes(nodes: Nodes) -> Self {
-        Self { numbers: WordMap::with_nodes(nodes), values: ValueArena::new() }
+        Self::of_ranges(Numbered::new(WordMap::with_nodes(nodes)))
+    }
+}
+
+impl<V, K> RangeMap<V, K> {
+    /// An empty map with keys of any type. [`new`](RangeMap::new) is the same for `u64`, so that its type need not be
+    /// written.
+    ///
+    /// Cost: constant.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut ports = RangeMap::with_keys();
+    /// ports.store(0..=1023_u16, "well known")?;
+    /// ports.store(49152.., "private")?;
+    /// assert_eq!(ports.get(65535), Some(&"private"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn with_keys() -> Self {
+        Self::of_ranges(Numbered::new(WordMap::new()))
     }
 
+    const fn of_ranges(ranges: Numbered<V>) -> Self {
+        Self { ranges, keys: PhantomData }
+    }
+}
+
+impl<V, K: Key> RangeMap<V, K> {
     /// The number of entries.
     ///
     /// Cost: constant.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.numbers.len()
+        self.ranges.numbers.len()
     }
 
     /// Whether there are no entries.
@@ -126,7 +150,7 @@ impl<V> RangeMap<V> {
     /// Cost: constant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
+        self.ranges.numbers.is_empty()
     }
 
     /// The value at an index.
@@ -134,8 +158,8 @@ impl<V> RangeMap<V> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[inline]
     #[must_use]
-    pub fn get(&self, index: u64) -> Option<&V> {
-        self.numbers.get(index).map(|number| self.values.get(number))
+    pub fn get(&self, index: K) -> Option<&V> {
+        self.ranges.numbers.get(index.to_word()).map(|number| self.ranges.values.get(number))
     }
 
     /// The value at an index, mutable. It belongs to the whole entry; [`update_range`](Self::update_range) changes a
@@ -144,8 +168,8 @@ impl<V> RangeMap<V> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[inline]
     #[must_use]
-    pub fn get_mut(&mut self, index: u64) -> Option<&mut V> {
-        self.numbers.get(index).map(|number| self.values.get_mut(number))
+    pub fn get_mut(&mut self, index: K) -> Option<&mut V> {
+        self.ranges.numbers.get(index.to_word()).map(|number| self.ranges.values.get_mut(number))
     }
 
     /// Whether an index is in an entry.
@@ -153,17 +177,20 @@ impl<V> RangeMap<V> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "contains_key")]
     #[must_use]
-    pub fn contains(&self, index: u64) -> bool {
-        self.numbers.get(index).is_some()
+    pub fn contains(&self, index: K) -> bool {
+        self.ranges.numbers.get(index.to_word()).is_some()
     }
 
-    /// The range that contains an index, with its value, or the whole gap if it has none.
+    /// The range that contains an index, with its value, or the whole gap if it has none. A value of the type that is no
+    /// key is a gap of its own.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[must_use]
-    pub fn slot_at(&self, index: u64) -> (Span, Option<&V>) {
-        let (span, number) = self.numbers.slot_at(index);
-        (span, number.map(|number| self.values.get(number)))
+    pub fn slot_at(&self, index: K) -> (K::Span, Option<&V>) {
+        match self.ranges.numbers.slot_at(index.to_word()) {
+            (span, Some(number)) => (K::Span::of_words(span), Some(self.ranges.values.get(number))),
+            (gap, None) => (gap_at(index, gap), None),
+        }
     }
 
     /// The entry that contains an index: its whole range, and its value.
@@ -173,8 +200,9 @@ impl<V> RangeMap<V> {
     #[doc(alias = "get_range_value")]
     #[inline]
     #[must_use]
-    pub fn entry_at(&self, index: u64) -> Option<(Span, &V)> {
-        self.numbers.entry_at(index).map(|(span, number)| (span, self.values.get(number)))
+    pub fn entry_at(&self, index: K) -> Option<(K::Span, &V)> {
+        let (span, number) = self.ranges.numbers.entry_at(index.to_word())?;
+        Some((K::Span::of_words(span), self.ranges.values.get(number)))
     }
 
     /// As [`entry_at`](Self::entry_at), with a mutable value.
@@ -191,8 +219,9 @@ impl<V> RangeMap<V> {
     /// ```
     #[inline]
     #[must_use]
-    pub fn entry_at_mut(&mut self, index: u64) -> Option<(Span, &mut V)> {
-        self.numbers.entry_at(index).map(|(span, number)| (span, self.values.get_mut(number)))
+    pub fn entry_at_mut(&mut self, index: K) -> Option<(K::Span, &mut V)> {
+        let (span, number) = self.ranges.numbers.entry_at(index.to_word())?;
+        Some((K::Span::of_words(span), self.ranges.values.get_mut(number)))
     }
 
     /// The last entry that begins before an index. It may contain the index.
@@ -207,8 +236,9 @@ impl<V> RangeMap<V> {
     /// ```
     #[doc(alias = "lower_bound")]
     #[must_use]
-    pub fn last_before(&self, index: u64) -> Option<(Span, &V)> {
-        self.numbers.last_before(index).map(|(span, number)| (span, self.values.get(number)))
+    pub fn last_before(&self, index: K) -> Option<(K::Span, &V)> {
+        let (span, number) = self.ranges.numbers.last_before(index.to_word())?;
+        Some((K::Span::of_words(span), self.ranges.values.get(number)))
     }
 
     /// The gaps that overlap the bounds, ascending. Each is returned whole.
@@ -223,8 +253,8 @@ impl<V> RangeMap<V> {
     /// assert!(map.is_free(12..15) && !map.is_free(12..21));
     /// ```
     #[must_use]
-    pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
-        self.numbers.gaps(bounds)
+    pub fn gaps(&self, bounds: impl RangeBounds<K>) -> Gaps<'_, K> {
+        Gaps::of_tree(self.ranges.numbers.tree(), within(&bounds))
     }
 
     /// As [`gaps`](Self::gaps), each clipped to the bounds.
@@ -237,8 +267,8 @@ impl<V> RangeMap<V> {
     /// assert_eq!(map.gaps_within(15..50).map(|gap| gap.to_string()).collect::<Vec<_>>(), ["0xf..=0x13", "0x1e..=0x31"]);
     /// ```
     #[must_use]
-    pub fn gaps_within(&self, bounds: impl RangeBounds<u64>) -> GapsWithin<'_> {
-        self.numbers.gaps_within(bounds)
+    pub fn gaps_within(&self, bounds: impl RangeBounds<K>) -> GapsWithin<'_, K> {
+        GapsWithin::of_tree(self.ranges.numbers.tree(), within(&bounds))
     }
 
     /// Whether no entry overlaps the bounds.
@@ -246,16 +276,16 @@ impl<V> RangeMap<V> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "overlaps")]
     #[must_use]
-    pub fn is_free(&self, bounds: impl RangeBounds<u64>) -> bool {
-        self.numbers.is_free(bounds)
+    pub fn is_free(&self, bounds: impl RangeBounds<K>) -> bool {
+        self.ranges.numbers.range_within(within(&bounds)).next().is_none()
     }
 
     /// Removes all entries, and keeps the memory for others.
     ///
     /// Cost: O(n) for n entries.
     pub fn clear(&mut self) {
-        self.numbers.clear();
-        self.values.clear();
+        self.ranges.numbers.clear();
+        self.ranges.values.clear();
     }
 
     /// Nodes in use: leaves of 256 bytes, and inner nodes of 320.
@@ -263,7 +293,7 @@ impl<V> RangeMap<V> {
     /// Cost: constant.
     #[must_use]
     pub fn nodes(&self) -> usize {
-        self.numbers.nodes()
+        self.ranges.numbers.nodes()
     }
 
     /// Bytes of memory that the map holds for nodes and values, in use or not. Memory that values own is not counted.
@@ -271,14 +301,14 @@ impl<V> RangeMap<V> {
     /// Cost: constant.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.numbers.bytes() + self.values.bytes()
+        self.ranges.numbers.bytes() + self.ranges.values.bytes()
     }
 
     /// Limits the leaves and inner nodes in use. A store that needs more fails.
     ///
     /// Cost: constant.
     pub fn set_node_limit(&mut self, leaves: usize, inners: usize) {
-        self.numbers.set_node_limit(leaves, inners);
+        self.ranges.numbers.set_node_limit(leaves, inners);
     }
 
     /// Checks every invariant of the map from scratch. Cost: linear.
@@ -286,18 +316,14 @@ impl<V> RangeMap<V> {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn validate(&self) -> Result<(), Broken> {
-        self.numbers.validate()?;
-        for (span, number) in &self.numbers {
-            check(self.values.has(number), "M8", "a number in the tree has a value", span.first())?;
-        }
-        // There are as many values as entries, and each entry has one, so no two entries share one.
-        let in_tree = self.values.len() - self.values.forgotten();
-        check(in_tree as u64 == self.len(), "M8", "a value's number is in the tree once", 0)
+        self.ranges.validate()?;
+        let last = self.ranges.numbers.last().map_or(0, |(span, _)| span.last());
+        check(last <= K::LAST, "M14", "a word of the tree is the word of a key", last)
     }
 }
 
-impl<V> Default for RangeMap<V> {
+impl<V, K> Default for RangeMap<V, K> {
     fn default() -> Self {
-        Self::new()
+        Self::with_keys()
     }
 }

@@ -4,10 +4,11 @@ use super::RangeMap;
 use super::collect::RangeFilling;
 use crate::OutOfMemory;
 use crate::error::SortedError;
+use crate::key::{Key, SpanOf};
 use crate::map::{FromSorted, pieces};
 use freehold_units::Span;
 
-impl<V> RangeMap<V> {
+impl<V, K: Key> RangeMap<V, K> {
     /// A map of every index that is in one of two maps. The ends of the entries of both cut them into pieces; `value`
     /// gets each piece, ascending, with the value that each map has there, of which at least one is `Some`. Its result
     /// is the value of that piece. Pieces with equal values stay apart.
@@ -28,10 +29,10 @@ impl<V> RangeMap<V> {
     /// There is not enough memory. The values so far are dropped.
     pub fn union_with<W, T>(
         &self,
-        other: &RangeMap<W>,
-        mut value: impl FnMut(Span, Option<&V>, Option<&W>) -> T,
-    ) -> Result<RangeMap<T>, OutOfMemory> {
-        filled(pieces(self.iter(), other.iter()).map(|(span, a, b)| (span, value(span, a, b))))
+        other: &RangeMap<W, K>,
+        mut value: impl FnMut(K::Span, Option<&V>, Option<&W>) -> T,
+    ) -> Result<RangeMap<T, K>, OutOfMemory> {
+        filled(self.pieces(other).map(|(span, a, b)| (span, value(K::Span::of_words(span), a, b))))
     }
 
     /// A map of every index that is in both of two maps. The ends of the entries of both cut them into pieces; `value`
@@ -54,15 +55,24 @@ impl<V> RangeMap<V> {
     /// As for [`union_with`](Self::union_with).
     pub fn intersection_with<W, T>(
         &self,
-        other: &RangeMap<W>,
-        mut value: impl FnMut(Span, &V, &W) -> T,
-    ) -> Result<RangeMap<T>, OutOfMemory> {
-        filled(pieces(self.iter(), other.iter()).filter_map(|(span, a, b)| Some((span, value(span, a?, b?)))))
+        other: &RangeMap<W, K>,
+        mut value: impl FnMut(K::Span, &V, &W) -> T,
+    ) -> Result<RangeMap<T, K>, OutOfMemory> {
+        let both = self.pieces(other).filter_map(|(span, a, b)| Some((span, a?, b?)));
+        filled(both.map(|(span, a, b)| (span, value(K::Span::of_words(span), a, b))))
+    }
+
+    /// The pieces of both maps, in words.
+    fn pieces<'a, W>(
+        &'a self,
+        other: &'a RangeMap<W, K>,
+    ) -> impl Iterator<Item = (Span, Option<&'a V>, Option<&'a W>)> {
+        pieces(self.iter_words(), other.iter_words())
     }
 }
 
 /// A map of entries that ascend.
-fn filled<T>(entries: impl Iterator<Item = (Span, T)>) -> Result<RangeMap<T>, OutOfMemory> {
+fn filled<T, K: Key>(entries: impl Iterator<Item = (Span, T)>) -> Result<RangeMap<T, K>, OutOfMemory> {
     let mut filling = RangeFilling::new();
     let fill = || {
         for (span, value) in entries {

@@ -1,25 +1,15 @@
 //! Stores and removes entries.
 
 use super::RangeMap;
+use super::numbered::Numbered;
 use crate::OutOfMemory;
-use crate::entry::{StoredValue, Word};
 use crate::error::{InsertError, StoreError};
-use crate::map::overlap;
+use crate::key::{Key, SpanOf, to_store, with_keys, within};
 use crate::tree::StorePlan;
-use crate::value_arena::ValueArena;
-use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
-/// The number in a word of the tree.
-pub(super) fn number_of(word: Word) -> u32 {
-    word.addr() as u32
-}
-
-/// The number of an entry that is cut, and its new value.
-pub(super) type CutEnd<V> = Option<(u32, V)>;
-
-impl<V> RangeMap<V> {
+impl<V, K: Key> RangeMap<V, K> {
     /// Stores a value over a range, whatever is there. An entry that reaches beyond the range is cut, not removed. An
     /// entry that reaches beyond both ends is cut in two, and its value cloned.
     ///
@@ -31,19 +21,20 @@ impl<V> RangeMap<V> {
     /// the error returns the value.
     #[doc(alias = "insert")]
     #[doc(alias = "insert_overwrite")]
-    pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: V) -> Result<(), Rejected<V, StoreError>>
+    pub fn store(&mut self, bounds: impl RangeBounds<K>, value: V) -> Result<(), Rejected<V, StoreError>>
     where
         V: Clone,
     {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause }),
         };
         let mut plan = StorePlan::new(span);
-        if let Err(cause) = self.prepare(&mut plan, true) {
+        if let Err(cause) = self.ranges.prepare(&mut plan, true) {
             return Err(Rejected { value, cause: cause.into() });
         }
-        let second = self.cut_in_two(&plan).map(|number| self.values.get(number).clone());
-        self.commit(&mut plan, Some(value), second);
+        let second = self.ranges.cut_in_two(&plan).map(|number| self.ranges.values.get(number).clone());
+        self.ranges.commit(&mut plan, Some(value), second);
         Ok(())
     }
 
@@ -70,17 +61,18 @@ impl<V> RangeMap<V> {
     /// As for [`store`](Self::store).
     pub fn store_with(
         &mut self,
-        bounds: impl RangeBounds<u64>,
+        bounds: impl RangeBounds<K>,
         value: V,
-        cut: impl FnMut(Span, Span, &V) -> V,
+        cut: impl FnMut(K::Span, K::Span, &V) -> V,
     ) -> Result<(), Rejected<V, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause }),
         };
         let mut plan = StorePlan::new(span);
-        match self.prepare(&mut plan, true) {
+        match self.ranges.prepare(&mut plan, true) {
             Ok(()) => {
-                self.commit_with(&mut plan, span, Some(value), cut);
+                self.ranges.commit_with(&mut plan, span, Some(value), of_words::<K, V>(cut));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause: cause.into() }),
@@ -106,35 +98,21 @@ impl<V> RangeMap<V> {
     /// or value. Nothing has changed then, and the error returns the value.
     #[doc(alias = "try_insert")]
     #[doc(alias = "insert_strict")]
-    pub fn insert(
-        &mut self,
-        bounds: impl RangeBounds<u64>,
-        value: V,
-    ) -> Result<(), Rejected<V, InsertError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: InsertError::EmptyRange });
+    pub fn insert(&mut self, bounds: impl RangeBounds<K>, value: V) -> Result<(), Rejected<V, InsertError>> {
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause: cause.into() }),
         };
         let mut plan = StorePlan::new(span);
-        match self.prepare_insert(&mut plan) {
+        match self.ranges.prepare_insert(&mut plan) {
             Ok(()) => {
                 // The range is free, so nothing is removed or cut.
-                let number = self.values.put(value);
-                self.numbers.commit(&mut plan, Some(number));
+                let number = self.ranges.values.put(value);
+                self.ranges.numbers.commit(&mut plan, Some(number));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
         }
-    }
-
-    #[inline]
-    fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
-        let tree = &mut self.numbers.tree;
-        tree.plan(plan, true);
-        if !plan.is_free() {
-            return Err(InsertError::Occupied(tree.first_entry(plan)));
-        }
-        tree.reserve(plan)?;
-        Ok(self.values.reserve(1)?)
     }
 
     /// Removes the whole entry that contains an index. Never takes memory.
@@ -152,9 +130,8 @@ impl<V> RangeMap<V> {
     /// ```
     #[doc(alias = "remove")]
     #[doc(alias = "remove_entry")]
-    pub fn erase(&mut self, index: u64) -> Option<(Span, V)> {
-        let (span, number) = self.numbers.erase(index)?;
-        Some((span, self.values.take(number)))
+    pub fn erase(&mut self, index: K) -> Option<(K::Span, V)> {
+        self.ranges.erase(index.to_word()).map(with_keys::<K, V>)
     }
 
     /// Removes everything in a range. An entry that reaches beyond it is cut, not removed. An empty range removes
@@ -175,15 +152,15 @@ impl<V> RangeMap<V> {
     /// An entry is cut, and there is no memory for another node or value. Nothing has changed then.
     #[doc(alias = "remove")]
     #[doc(alias = "cut")]
-    pub fn remove_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), OutOfMemory>
+    pub fn remove_range(&mut self, bounds: impl RangeBounds<K>) -> Result<(), OutOfMemory>
     where
         V: Clone,
     {
-        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        let Some(span) = within(&bounds) else { return Ok(()) };
         let mut plan = StorePlan::new(span);
-        self.prepare(&mut plan, false)?;
-        let second = self.cut_in_two(&plan).map(|number| self.values.get(number).clone());
-        self.commit(&mut plan, None, second);
+        self.ranges.prepare(&mut plan, false)?;
+        let second = self.ranges.cut_in_two(&plan).map(|number| self.ranges.values.get(number).clone());
+        self.ranges.commit(&mut plan, None, second);
         Ok(())
     }
 
@@ -205,13 +182,13 @@ impl<V> RangeMap<V> {
     /// As for [`remove_range`](Self::remove_range).
     pub fn remove_range_with(
         &mut self,
-        bounds: impl RangeBounds<u64>,
-        cut: impl FnMut(Span, Span, &V) -> V,
+        bounds: impl RangeBounds<K>,
+        cut: impl FnMut(K::Span, K::Span, &V) -> V,
     ) -> Result<(), OutOfMemory> {
-        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        let Some(span) = within(&bounds) else { return Ok(()) };
         let mut plan = StorePlan::new(span);
-        self.prepare(&mut plan, false)?;
-        self.commit_with(&mut plan, span, None, cut);
+        self.ranges.prepare(&mut plan, false)?;
+        self.ranges.commit_with(&mut plan, span, None, of_words::<K, V>(cut));
         Ok(())
     }
 
@@ -228,14 +205,15 @@ impl<V> RangeMap<V> {
     /// map.retain(|_, value| *value % 3 == 0);
     /// assert_eq!(map.values().copied().collect::<Vec<_>>(), [0, 3, 6]);
     /// ```
-    pub fn retain(&mut self, mut keep: impl FnMut(Span, &mut V) -> bool) {
-        let mut cursor = self.numbers.cursor_mut(0);
+    pub fn retain(&mut self, mut keep: impl FnMut(K::Span, &mut V) -> bool) {
+        let Numbered { numbers, values } = &mut self.ranges;
+        let mut cursor = numbers.cursor_mut(0);
         loop {
             if let (span, Some(number)) = cursor.slot()
-                && !keep(span, self.values.get_mut(number))
+                && !keep(K::Span::of_words(span), values.get_mut(number))
             {
                 cursor.erase();
-                drop(self.values.take(number));
+                drop(values.take(number));
             }
             if !cursor.move_next() {
                 return;
@@ -253,99 +231,43 @@ impl<V> RangeMap<V> {
     /// let ends = (map.pop_first().unwrap().1, map.pop_last().unwrap().1);
     /// assert_eq!((ends, map.len()), (('a', 'c'), 1));
     /// ```
-    pub fn pop_first(&mut self) -> Option<(Span, V)> {
-        let (span, _) = self.numbers.first()?;
-        self.erase(span.first())
+    pub fn pop_first(&mut self) -> Option<(K::Span, V)> {
+        let (span, _) = self.ranges.numbers.first()?;
+        self.ranges.erase(span.first()).map(with_keys::<K, V>)
     }
 
     /// Removes and returns the entry with the highest indexes. Never takes memory.
     ///
     /// Cost: O(log n) for n entries, worst case and amortized.
-    pub fn pop_last(&mut self) -> Option<(Span, V)> {
-        let (span, _) = self.numbers.last()?;
-        self.erase(span.first())
-    }
-
-    /// Plans a store or a removal. Reserves its nodes, and places for a new value and a second one.
-    #[inline]
-    pub(super) fn prepare(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
-        self.numbers.tree.plan(plan, entry);
-        self.reserve(plan)
-    }
-
-    /// Reserves the nodes of a plan, and places for a new value and a second one.
-    #[inline]
-    pub(super) fn reserve(&mut self, plan: &StorePlan) -> Result<(), OutOfMemory> {
-        self.numbers.tree.reserve(plan)?;
-        self.values.reserve(2)
-    }
-
-    /// The number of the entry that a store cuts in two, if it cuts one.
-    pub(super) fn cut_in_two(&self, plan: &StorePlan) -> Option<u32> {
-        self.numbers.tree.cut_word(plan).map(number_of)
-    }
-
-    /// Makes a prepared store, and drops the values that it removes. `second` is the value of the upper part of an
-    /// entry that is cut in two.
-    pub(super) fn commit(&mut self, plan: &mut StorePlan, value: Option<V>, second: Option<V>) {
-        let Self { numbers, values } = self;
-        let [entry, second] = put_both(values, value, second);
-        let take = |word| values.take(number_of(word));
-        numbers.commit_words(
-            plan,
-            entry,
-            |_| second.expect("M8: a cut entry has a second value"),
-            Some(take),
-        );
-    }
-
-    /// Makes a prepared store over `span`. `cut` computes the values of the remaining parts of the entries at either
-    /// end.
-    fn commit_with(
-        &mut self,
-        plan: &mut StorePlan,
-        span: Span,
-        value: Option<V>,
-        mut cut: impl FnMut(Span, Span, &V) -> V,
-    ) {
-        let [low, mut high] = self.kept_ends(span, &mut cut);
-        let second = self.take_second(plan, &mut high);
-        self.commit(plan, value, second);
-        self.set_ends([low, high]);
-    }
-
-    /// The values from `cut` for the remaining parts, below and above a range, of the entries at its ends.
-    pub(super) fn kept_ends(&self, span: Span, cut: &mut impl FnMut(Span, Span, &V) -> V) -> [CutEnd<V>; 2] {
-        let mut end = |index: u64, part: fn(Span, Span) -> Option<Span>| -> CutEnd<V> {
-            let (whole, number) = self.numbers.entry_at(index)?;
-            let kept = part(whole, overlap(whole, span))?;
-            Some((number, cut(whole, kept, self.values.get(number))))
-        };
-        [end(span.first(), Span::below), end(span.last(), Span::above)]
-    }
-
-    /// The value of the upper end if the store cuts an entry in two: it is the value of that entry's upper part.
-    pub(super) fn take_second(&self, plan: &StorePlan, high: &mut CutEnd<V>) -> Option<V> {
-        let in_two = self.cut_in_two(plan);
-        high.take_if(|(number, _)| in_two == Some(*number)).map(|(_, value)| value)
-    }
-
-    /// Sets the values of the remaining parts.
-    pub(super) fn set_ends(&mut self, ends: [CutEnd<V>; 2]) {
-        let replaced = ends.map(|end| {
-            let (number, value) = end?;
-            Some(mem::replace(self.values.get_mut(number), value))
-        });
-        drop(replaced);
+    pub fn pop_last(&mut self) -> Option<(K::Span, V)> {
+        let (span, _) = self.ranges.numbers.last()?;
+        self.ranges.erase(span.first()).map(with_keys::<K, V>)
     }
 }
 
-/// Stores a store's values in their places; returns their numbers as words.
-pub(super) fn put_both<V>(
-    values: &mut ValueArena<V>,
-    value: Option<V>,
-    second: Option<V>,
-) -> [Option<Word>; 2] {
-    let mut put = |value: V| values.put(value).into_word();
-    [value.map(&mut put), second.map(&mut put)]
+impl<V> Numbered<V> {
+    #[inline]
+    fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
+        let tree = &mut self.numbers.tree;
+        tree.plan(plan, true);
+        if !plan.is_free() {
+            return Err(InsertError::Occupied(tree.first_entry(plan)));
+        }
+        tree.reserve(plan)?;
+        Ok(self.values.reserve(1)?)
+    }
+
+    /// Removes the whole entry that contains an index.
+    #[inline]
+    pub(super) fn erase(&mut self, index: u64) -> Option<(Span, V)> {
+        let (span, number) = self.numbers.erase(index)?;
+        Some((span, self.values.take(number)))
+    }
+}
+
+/// What computes the values of the parts of a cut entry, given the ranges in words.
+pub(super) fn of_words<K: Key, V>(
+    mut cut: impl FnMut(K::Span, K::Span, &V) -> V,
+) -> impl FnMut(Span, Span, &V) -> V {
+    move |whole, part, value| cut(K::Span::of_words(whole), K::Span::of_words(part), value)
 }

@@ -1,10 +1,12 @@
 //! `take_range`, `replace_range` and `split_at`: operations that return what they remove.
 
 use super::RangeMap;
-use super::store::{CutEnd, number_of, put_both};
+use super::numbered::{CutEnd, Numbered, number_of, put_both};
+use super::store::of_words;
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
 use crate::error::StoreError;
+use crate::key::{Key, to_store, within};
 use crate::map::{Removed, overlap};
 use crate::tree::StorePlan;
 use crate::value_arena::ValueArena;
@@ -13,7 +15,7 @@ use arrayvec::ArrayVec;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
-impl<V> RangeMap<V> {
+impl<V, K: Key> RangeMap<V, K> {
     /// As [`take_range`](Self::take_range), with `cut` to compute the value of each part of an entry that is cut: of
     /// the removed part, and of the remaining parts. `cut` gets the entry's whole range, the part, and the old value.
     /// It is called before anything changes.
@@ -35,14 +37,15 @@ impl<V> RangeMap<V> {
     /// As for [`take_range`](Self::take_range).
     pub fn take_range_with(
         &mut self,
-        bounds: impl RangeBounds<u64>,
-        mut cut: impl FnMut(Span, Span, &V) -> V,
-    ) -> Result<Removed<V>, OutOfMemory> {
-        let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
+        bounds: impl RangeBounds<K>,
+        cut: impl FnMut(K::Span, K::Span, &V) -> V,
+    ) -> Result<Removed<V, K>, OutOfMemory> {
+        let Some(span) = within(&bounds) else { return Ok(Removed::new(Vec::new())) };
         let mut plan = StorePlan::new(span);
-        let taken = self.plan_taking(&mut plan, false)?;
-        let ends = self.kept_ends(span, &mut cut);
-        Ok(self.commit_taking(&mut plan, span, None, taken, ends, cut))
+        let taken = self.ranges.plan_taking(&mut plan, false)?;
+        let mut cut = of_words::<K, V>(cut);
+        let ends = self.ranges.kept_ends(span, &mut cut);
+        Ok(Removed::new(self.ranges.commit_taking(&mut plan, span, None, taken, ends, cut)))
     }
 
     /// As [`replace_range`](Self::replace_range), with `cut` to compute the value of each part of an entry that is cut,
@@ -63,65 +66,27 @@ impl<V> RangeMap<V> {
     /// As for [`replace_range`](Self::replace_range).
     pub fn replace_range_with(
         &mut self,
-        bounds: impl RangeBounds<u64>,
+        bounds: impl RangeBounds<K>,
         value: V,
-        mut cut: impl FnMut(Span, Span, &V) -> V,
-    ) -> Result<Removed<V>, Rejected<V, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        cut: impl FnMut(K::Span, K::Span, &V) -> V,
+    ) -> Result<Removed<V, K>, Rejected<V, StoreError>> {
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause }),
         };
         let mut plan = StorePlan::new(span);
-        match self.plan_taking(&mut plan, true) {
+        match self.ranges.plan_taking(&mut plan, true) {
             Ok(taken) => {
-                let ends = self.kept_ends(span, &mut cut);
-                Ok(self.commit_taking(&mut plan, span, Some(value), taken, ends, cut))
+                let mut cut = of_words::<K, V>(cut);
+                let ends = self.ranges.kept_ends(span, &mut cut);
+                Ok(Removed::new(self.ranges.commit_taking(&mut plan, span, Some(value), taken, ends, cut)))
             }
             Err(cause) => Err(Rejected { value, cause: cause.into() }),
         }
     }
-
-    /// Plans a store or a removal. Reserves what it takes, and capacity for what it returns.
-    fn plan_taking(&mut self, plan: &mut StorePlan, entry: bool) -> Result<Vec<(Span, V)>, OutOfMemory> {
-        let taken = self.numbers.room_for_entries(plan.span)?;
-        self.prepare(plan, entry)?;
-        Ok(taken)
-    }
-
-    /// Makes a prepared store over `span`, and returns what it removes. `ends` are the new values of remaining parts.
-    /// `cut` computes those of removed parts of entries that are cut.
-    fn commit_taking(
-        &mut self,
-        plan: &mut StorePlan,
-        span: Span,
-        value: Option<V>,
-        mut taken: Vec<(Span, V)>,
-        ends: [CutEnd<V>; 2],
-        mut cut: impl FnMut(Span, Span, &V) -> V,
-    ) -> Removed<V> {
-        let [low, mut high] = ends;
-        let second = self.take_second(plan, &mut high);
-        let Self { numbers, values } = self;
-        // `cut` may panic, so it is called for both ends before anything changes.
-        let parts = numbers.range(span).filter(|&(whole, _)| !span.covers(whole));
-        let parts = parts.map(|(whole, number)| cut(whole, overlap(whole, span), values.get(number)));
-        let mut parts = parts.collect::<ArrayVec<V, 2>>().into_iter();
-        for (whole, number) in numbers.range(span) {
-            let value = if span.covers(whole) {
-                values.take(number)
-            } else {
-                parts.next().expect("M1: entries at the ends of a range are cut, and no others")
-            };
-            taken.push((overlap(whole, span), value));
-        }
-        let [entry, second] = put_both(values, value, second);
-        let second = |_| second.expect("M8: a cut entry has a second value");
-        numbers.commit_words(plan, entry, second, None::<fn(Word)>);
-        self.set_ends([low, high]);
-        Removed::new(taken)
-    }
 }
 
-impl<V: Clone> RangeMap<V> {
+impl<V: Clone, K: Key> RangeMap<V, K> {
     /// Removes everything in a range, and returns it: each entry's part within the range. An entry that reaches beyond
     /// the range is cut: the part outside stays, and its value is cloned.
     ///
@@ -141,12 +106,13 @@ impl<V: Clone> RangeMap<V> {
     /// There is no memory for the result, or for another node or value if an entry is cut. Nothing has changed then.
     #[doc(alias = "drain")]
     #[doc(alias = "remove")]
-    pub fn take_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<Removed<V>, OutOfMemory> {
-        let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
+    pub fn take_range(&mut self, bounds: impl RangeBounds<K>) -> Result<Removed<V, K>, OutOfMemory> {
+        let Some(span) = within(&bounds) else { return Ok(Removed::new(Vec::new())) };
         let mut plan = StorePlan::new(span);
-        let taken = self.plan_taking(&mut plan, false)?;
-        let ends = self.cloned_end(&plan);
-        Ok(self.commit_taking(&mut plan, span, None, taken, ends, |_, _, value| value.clone()))
+        let taken = self.ranges.plan_taking(&mut plan, false)?;
+        let ends = self.ranges.cloned_end(&plan);
+        let cut = |_, _, value: &V| value.clone();
+        Ok(Removed::new(self.ranges.commit_taking(&mut plan, span, None, taken, ends, cut)))
     }
 
     /// Stores a value over a range, and returns the old entries: each entry's part within the range.
@@ -167,25 +133,22 @@ impl<V: Clone> RangeMap<V> {
     #[doc(alias = "insert_overwrite")]
     pub fn replace_range(
         &mut self,
-        bounds: impl RangeBounds<u64>,
+        bounds: impl RangeBounds<K>,
         value: V,
-    ) -> Result<Removed<V>, Rejected<V, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
+    ) -> Result<Removed<V, K>, Rejected<V, StoreError>> {
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause }),
         };
         let mut plan = StorePlan::new(span);
-        match self.plan_taking(&mut plan, true) {
+        match self.ranges.plan_taking(&mut plan, true) {
             Ok(taken) => {
-                let ends = self.cloned_end(&plan);
-                Ok(self.commit_taking(&mut plan, span, Some(value), taken, ends, |_, _, value| value.clone()))
+                let ends = self.ranges.cloned_end(&plan);
+                let cut = |_, _, value: &V| value.clone();
+                Ok(Removed::new(self.ranges.commit_taking(&mut plan, span, Some(value), taken, ends, cut)))
             }
             Err(cause) => Err(Rejected { value, cause: cause.into() }),
         }
-    }
-
-    /// The value of the upper part of an entry that is cut in two. No other remaining part gets a new value.
-    fn cloned_end(&self, plan: &StorePlan) -> [CutEnd<V>; 2] {
-        [None, self.cut_in_two(plan).map(|number| (number, self.values.get(number).clone()))]
     }
 
     /// Splits off everything from an index on, as a new map. An entry that contains the index, but does not start
@@ -206,7 +169,78 @@ impl<V: Clone> RangeMap<V> {
     /// # Errors
     /// There is not enough memory for the nodes and the values of the upper part. Nothing has changed then.
     #[doc(alias = "split_off")]
-    pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
+    pub fn split_at(&mut self, index: K) -> Result<Self, OutOfMemory> {
+        Ok(Self::of_ranges(self.ranges.split_at(index.to_word())?))
+    }
+
+    /// A map with the same entries, each value cloned.
+    ///
+    /// Cost: O(n) for n entries.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        let numbers = self.ranges.numbers.try_clone()?;
+        Ok(Self::of_ranges(Numbered { numbers, values: self.ranges.values.try_clone()? }))
+    }
+}
+
+impl<V> Numbered<V> {
+    /// Plans a store or a removal. Reserves what it takes, and capacity for what it returns.
+    #[inline]
+    fn plan_taking(&mut self, plan: &mut StorePlan, entry: bool) -> Result<Vec<(Span, V)>, OutOfMemory> {
+        let taken = self.numbers.room_for_entries(plan.span)?;
+        self.prepare(plan, entry)?;
+        Ok(taken)
+    }
+
+    /// Makes a prepared store over `span`, and returns what it removes. `ends` are the new values of remaining parts.
+    /// `cut` computes those of removed parts of entries that are cut.
+    #[inline]
+    fn commit_taking(
+        &mut self,
+        plan: &mut StorePlan,
+        span: Span,
+        value: Option<V>,
+        mut taken: Vec<(Span, V)>,
+        ends: [CutEnd<V>; 2],
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Vec<(Span, V)> {
+        let [low, mut high] = ends;
+        let second = self.take_second(plan, &mut high);
+        let Self { numbers, values } = self;
+        // `cut` may panic, so it is called for both ends before anything changes.
+        let parts = numbers.range(span).filter(|&(whole, _)| !span.covers(whole));
+        let parts = parts.map(|(whole, number)| cut(whole, overlap(whole, span), values.get(number)));
+        let mut parts = parts.collect::<ArrayVec<V, 2>>().into_iter();
+        for (whole, number) in numbers.range(span) {
+            let value = if span.covers(whole) {
+                values.take(number)
+            } else {
+                parts.next().expect("M1: entries at the ends of a range are cut, and no others")
+            };
+            taken.push((overlap(whole, span), value));
+        }
+        let [entry, second] = put_both(values, value, second);
+        let second = |_| second.expect("M8: a cut entry has a second value");
+        numbers.commit_words(plan, entry, second, None::<fn(Word)>);
+        self.set_ends([low, high]);
+        taken
+    }
+
+    /// The value of the upper part of an entry that is cut in two. No other remaining part gets a new value.
+    fn cloned_end(&self, plan: &StorePlan) -> [CutEnd<V>; 2]
+    where
+        V: Clone,
+    {
+        [None, self.cut_in_two(plan).map(|number| (number, self.values.get(number).clone()))]
+    }
+
+    /// Splits off everything from an index on.
+    fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory>
+    where
+        V: Clone,
+    {
         let mut values = ValueArena::new();
         values.reserve(self.numbers.range(index..).count())?;
         let cut = self.numbers.entry_at(index).filter(|(span, _)| span.first() < index);
@@ -219,22 +253,11 @@ impl<V: Clone> RangeMap<V> {
         });
         Ok(Self { numbers, values })
     }
-
-    /// A map with the same entries, each value cloned.
-    ///
-    /// Cost: O(n) for n entries.
-    ///
-    /// # Errors
-    /// There is not enough memory.
-    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        let numbers = self.numbers.try_clone()?;
-        Ok(Self { numbers, values: self.values.try_clone()? })
-    }
 }
 
 /// As [`try_clone`](RangeMap::try_clone), but if memory is exhausted it ends the process, like the standard library's
 /// collections.
-impl<V: Clone> Clone for RangeMap<V> {
+impl<V: Clone, K: Key> Clone for RangeMap<V, K> {
     fn clone(&self) -> Self {
         crate::map::or_abort(self.try_clone())
     }

@@ -1,11 +1,15 @@
 //! Several stores that are committed together, or not at all.
 
 use super::RangeMap;
-use super::store::number_of;
+use super::numbered::{CutEnd, Numbered, number_of, put_both};
+use super::store::of_words;
 use crate::OutOfMemory;
-use crate::error::StoreError;
+use crate::error::{InsertError, StoreError};
+use crate::key::{Key, to_store, within};
 use crate::map::Changes;
 use crate::tree::StorePlan;
+use alloc::vec::Vec;
+use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
@@ -29,31 +33,39 @@ use freehold_units::{Rejected, Span};
 /// assert_eq!((map.len(), map.get(15).map(String::as_str)), (1, Some("a")));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Transaction<'a, V> {
-    map: &'a mut RangeMap<V>,
-    changes: Changes,
-    /// Values without a range, of transactions that were forgotten before.
-    forgotten: usize,
+pub struct Transaction<'a, V, K = u64> {
+    map: &'a mut RangeMap<V, K>,
+    stores: Stores<V>,
     committed: bool,
 }
 
-impl<V> RangeMap<V> {
+/// What a transaction has changed, for its end.
+struct Stores<V> {
+    changes: Changes,
+    /// Numbers whose values were changed in place, with the values before, in the order of the changes.
+    replaced: Vec<(u32, V)>,
+    /// Values without a range, of transactions that were forgotten before.
+    forgotten: usize,
+}
+
+impl<V, K> RangeMap<V, K> {
     /// Begins stores that are committed together.
     ///
     /// Cost: constant; after a forgotten transaction O(m) for the m nodes and entries that it removed.
-    pub fn transaction(&mut self) -> Transaction<'_, V> {
-        self.numbers.tree.end_forgotten_version();
-        let forgotten = self.values.forgotten();
-        Transaction { map: self, changes: Changes::new(), forgotten, committed: false }
+    pub fn transaction(&mut self) -> Transaction<'_, V, K> {
+        self.ranges.numbers.tree.end_forgotten_version();
+        let forgotten = self.ranges.values.forgotten();
+        let stores = Stores { changes: Changes::new(), replaced: Vec::new(), forgotten };
+        Transaction { map: self, stores, committed: false }
     }
 }
 
-impl<V> Transaction<'_, V> {
+impl<V, K: Key> Transaction<'_, V, K> {
     /// The map with the stores so far.
     ///
     /// Cost: constant.
     #[must_use]
-    pub fn map(&self) -> &RangeMap<V> {
+    pub fn map(&self) -> &RangeMap<V, K> {
         self.map
     }
 
@@ -65,22 +77,87 @@ impl<V> Transaction<'_, V> {
     /// O(log n).
     ///
     /// # Errors
-    /// `EmptyRange`, or `OutOfMemory`. The stores before stay, and can be committed or dropped. If a `clone` panics,
-    /// this store is not made, and its value is dropped.
-    pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: V) -> Result<(), Rejected<V, StoreError>>
+    /// As for [`RangeMap::store`]. The stores before stay, and can be committed or dropped. If a `clone` panics, this
+    /// store is not made, and its value is dropped.
+    pub fn store(&mut self, bounds: impl RangeBounds<K>, value: V) -> Result<(), Rejected<V, StoreError>>
     where
         V: Clone,
     {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause }),
         };
         let mut plan = StorePlan::new(span);
-        match self.plan(&mut plan, true) {
+        let ranges = &mut self.map.ranges;
+        match self.stores.plan(ranges, &mut plan, true) {
             Ok(()) => {
-                self.apply(&mut plan, Some(value));
+                let second = ranges.cut_in_two(&plan).map(|number| ranges.values.get(number).clone());
+                self.stores.apply(ranges, &mut plan, Some(value), second);
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause: cause.into() }),
+        }
+    }
+
+    /// As [`store`](Self::store), and computes new values for the remaining parts of cut entries, as
+    /// [`RangeMap::store_with`].
+    ///
+    /// Cost: as for [`store`](Self::store).
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// // Where the bytes of a file are on a disk: the place of the first.
+    /// let mut extents = RangeMap::from([(0..100, 5000u64)]);
+    /// let mut both = extents.transaction();
+    /// both.store_with(40..50, 9000, |whole, kept, disk| disk + (kept.first() - whole.first()))?;
+    /// both.insert(100..120, 7000)?;
+    /// both.commit();
+    /// assert_eq!([39, 45, 50, 110].map(|at| extents.get(at).copied()), [Some(5000), Some(9000), Some(5050), Some(7000)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`store`](Self::store). If `cut` panics, this store is not made, and its value is dropped.
+    pub fn store_with(
+        &mut self,
+        bounds: impl RangeBounds<K>,
+        value: V,
+        cut: impl FnMut(K::Span, K::Span, &V) -> V,
+    ) -> Result<(), Rejected<V, StoreError>> {
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause }),
+        };
+        let mut plan = StorePlan::new(span);
+        let ranges = &mut self.map.ranges;
+        match self.stores.plan(ranges, &mut plan, true) {
+            Ok(()) => {
+                self.stores.apply_with(ranges, &mut plan, span, Some(value), of_words::<K, V>(cut));
+                Ok(())
+            }
+            Err(cause) => Err(Rejected { value, cause: cause.into() }),
+        }
+    }
+
+    /// Stores a value over a free range.
+    ///
+    /// Cost: as for [`store`](Self::store).
+    ///
+    /// # Errors
+    /// As for [`RangeMap::insert`]. The stores before stay, and can be committed or dropped.
+    pub fn insert(&mut self, bounds: impl RangeBounds<K>, value: V) -> Result<(), Rejected<V, InsertError>> {
+        let span = match to_store(&bounds) {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause: cause.into() }),
+        };
+        let mut plan = StorePlan::new(span);
+        let ranges = &mut self.map.ranges;
+        match self.stores.plan_insert(ranges, &mut plan) {
+            Ok(()) => {
+                self.stores.apply(ranges, &mut plan, Some(value), None);
+                Ok(())
+            }
+            Err(cause) => Err(Rejected { value, cause }),
         }
     }
 
@@ -91,14 +168,36 @@ impl<V> Transaction<'_, V> {
     ///
     /// # Errors
     /// There is not enough memory. The stores before stay, and can be committed or dropped.
-    pub fn remove_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), OutOfMemory>
+    pub fn remove_range(&mut self, bounds: impl RangeBounds<K>) -> Result<(), OutOfMemory>
     where
         V: Clone,
     {
-        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        let Some(span) = within(&bounds) else { return Ok(()) };
         let mut plan = StorePlan::new(span);
-        self.plan(&mut plan, false)?;
-        self.apply(&mut plan, None);
+        let ranges = &mut self.map.ranges;
+        self.stores.plan(ranges, &mut plan, false)?;
+        let second = ranges.cut_in_two(&plan).map(|number| ranges.values.get(number).clone());
+        self.stores.apply(ranges, &mut plan, None, second);
+        Ok(())
+    }
+
+    /// As [`remove_range`](Self::remove_range), with `cut` to compute the values of the remaining parts, as for
+    /// [`RangeMap::store_with`].
+    ///
+    /// Cost: as for [`store`](Self::store).
+    ///
+    /// # Errors
+    /// As for [`remove_range`](Self::remove_range).
+    pub fn remove_range_with(
+        &mut self,
+        bounds: impl RangeBounds<K>,
+        cut: impl FnMut(K::Span, K::Span, &V) -> V,
+    ) -> Result<(), OutOfMemory> {
+        let Some(span) = within(&bounds) else { return Ok(()) };
+        let mut plan = StorePlan::new(span);
+        let ranges = &mut self.map.ranges;
+        self.stores.plan(ranges, &mut plan, false)?;
+        self.stores.apply_with(ranges, &mut plan, span, None, of_words::<K, V>(cut));
         Ok(())
     }
 
@@ -108,30 +207,71 @@ impl<V> Transaction<'_, V> {
     pub fn commit(mut self) {
         self.committed = true;
     }
+}
 
-    fn plan(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
-        self.map.values.reserve(2)?;
-        self.changes.plan(&mut self.map.numbers.tree, plan, entry)
+impl<V> Stores<V> {
+    /// Plans a store, and reserves all memory that it takes.
+    fn plan(
+        &mut self,
+        ranges: &mut Numbered<V>,
+        plan: &mut StorePlan,
+        entry: bool,
+    ) -> Result<(), OutOfMemory> {
+        ranges.values.reserve(2)?;
+        self.replaced.try_reserve(2)?;
+        self.changes.plan(&mut ranges.numbers.tree, plan, entry)
     }
 
-    fn apply(&mut self, plan: &mut StorePlan, value: Option<V>)
-    where
-        V: Clone,
-    {
-        let second = self.map.cut_in_two(plan).map(|number| self.map.values.get(number).clone());
-        let RangeMap { numbers, values } = &mut *self.map;
-        let [entry, second] = super::store::put_both(values, value, second);
+    /// As [`plan`](Self::plan), for a range that must be free.
+    fn plan_insert(&mut self, ranges: &mut Numbered<V>, plan: &mut StorePlan) -> Result<(), InsertError> {
+        self.plan(ranges, plan, true)?;
+        if plan.is_free() {
+            Ok(())
+        } else {
+            Err(InsertError::Occupied(ranges.numbers.tree.first_entry(plan)))
+        }
+    }
+
+    /// Makes a planned store. `second` is the value of the upper part of an entry that is cut in two.
+    fn apply(&mut self, ranges: &mut Numbered<V>, plan: &mut StorePlan, value: Option<V>, second: Option<V>) {
+        let Numbered { numbers, values } = ranges;
+        let [entry, second] = put_both(values, value, second);
         let second = |_| second.expect("M8: a cut entry has a second value");
         self.changes.apply(&mut numbers.tree, plan, entry, second);
         // As many values are kept for an undo as there are more of them than entries.
         values.set_forgotten(numbers.len());
     }
+
+    /// Makes a planned store over `span`. `cut` computes the values of the remaining parts of the entries at either
+    /// end. The values before are kept for an undo.
+    fn apply_with(
+        &mut self,
+        ranges: &mut Numbered<V>,
+        plan: &mut StorePlan,
+        span: Span,
+        value: Option<V>,
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) {
+        let [low, mut high]: [CutEnd<V>; 2] = ranges.kept_ends(span, &mut cut);
+        let second = ranges.take_second(plan, &mut high);
+        self.apply(ranges, plan, value, second);
+        for (number, value) in [low, high].into_iter().flatten() {
+            self.replaced.push((number, mem::replace(ranges.values.get_mut(number), value)));
+        }
+    }
 }
 
-impl<V> Drop for Transaction<'_, V> {
+impl<V, K> Drop for Transaction<'_, V, K> {
     fn drop(&mut self) {
-        let RangeMap { numbers, values } = &mut *self.map;
-        values.keep_forgotten(self.forgotten);
-        self.changes.end(&mut numbers.tree, self.committed, |word| values.take(number_of(word)));
+        let Numbered { numbers, values } = &mut self.map.ranges;
+        let Stores { changes, replaced, forgotten } = &mut self.stores;
+        values.keep_forgotten(*forgotten);
+        if !self.committed {
+            // The last change of a value is undone first. What an undo drops may panic, so all are put back before.
+            for (number, before) in replaced.iter_mut().rev() {
+                mem::swap(values.get_mut(*number), before);
+            }
+        }
+        changes.end(&mut numbers.tree, self.committed, |word| values.take(number_of(word)));
     }
 }

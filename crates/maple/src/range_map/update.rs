@@ -1,14 +1,15 @@
 //! Changes values in place, and cuts entries.
 
 use super::RangeMap;
-use super::store::number_of;
+use super::numbered::{Numbered, number_of};
 use crate::OutOfMemory;
+use crate::key::{Key, SpanOf, within};
 use crate::map::overlap;
 use crate::tree::{Need, StorePlan, indexes};
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
-impl<V> RangeMap<V> {
+impl<V, K: Key> RangeMap<V, K> {
     /// Changes only the values in a range: entries that reach beyond it are first cut at its ends, and their values
     /// cloned. `change` gets each entry's range, ascending, and its value. Gaps stay gaps.
     ///
@@ -33,16 +34,17 @@ impl<V> RangeMap<V> {
     #[doc(alias = "overlapping_mut")]
     pub fn update_range(
         &mut self,
-        bounds: impl RangeBounds<u64>,
-        mut change: impl FnMut(Span, &mut V),
+        bounds: impl RangeBounds<K>,
+        mut change: impl FnMut(K::Span, &mut V),
     ) -> Result<(), OutOfMemory>
     where
         V: Clone,
     {
-        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
-        self.cut_ends(span)?;
-        for (part, number) in self.numbers.range(span) {
-            change(part, self.values.get_mut(number));
+        let Some(span) = within(&bounds) else { return Ok(()) };
+        self.ranges.cut_ends(span)?;
+        let Numbered { numbers, values } = &mut self.ranges;
+        for (part, number) in numbers.range(span) {
+            change(K::Span::of_words(part), values.get_mut(number));
         }
         Ok(())
     }
@@ -70,13 +72,52 @@ impl<V> RangeMap<V> {
     /// changed then. If `change` or a value's drop panics, the slots so far are changed.
     pub fn update_slots(
         &mut self,
-        bounds: impl RangeBounds<u64>,
+        bounds: impl RangeBounds<K>,
+        mut change: impl FnMut(K::Span, Option<&mut V>) -> Option<V>,
+    ) -> Result<(), OutOfMemory>
+    where
+        V: Clone,
+    {
+        let Some(span) = within(&bounds) else { return Ok(()) };
+        self.ranges.update_slots(span, |part, value| change(K::Span::of_words(part), value))
+    }
+
+    /// Cuts the entry that contains an index, so that an entry begins there; its value is cloned. Returns `false` if
+    /// there is nothing to cut: the index is in a gap, or an entry begins there already.
+    ///
+    /// Cost: O(log n) for n entries, and O(n) where the table of values grows; amortized O(log n).
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..10, "a")]);
+    /// assert_eq!((map.cut_at(4)?, map.cut_at(4)?, map.len()), (true, false, 2));
+    /// assert_eq!((map.merge_adjacent(), map.len()), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no memory for another node or value. Nothing has changed then.
+    #[doc(alias = "split")]
+    pub fn cut_at(&mut self, index: K) -> Result<bool, OutOfMemory>
+    where
+        V: Clone,
+    {
+        let part = self.ranges.cut_part(index.to_word());
+        let cuts = part.is_some();
+        self.ranges.store_part(part)?;
+        Ok(cuts)
+    }
+}
+
+impl<V> Numbered<V> {
+    fn update_slots(
+        &mut self,
+        span: Span,
         mut change: impl FnMut(Span, Option<&mut V>) -> Option<V>,
     ) -> Result<(), OutOfMemory>
     where
         V: Clone,
     {
-        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
         let gaps = self.numbers.gaps(span).count();
         // A gap that is filled within the range keeps its slot. At each end, a slot may be cut and its leaf split.
         let tree = &mut self.numbers.tree;
@@ -117,32 +158,6 @@ impl<V> RangeMap<V> {
             return Err(cause);
         }
         Ok(())
-    }
-
-    /// Cuts the entry that contains an index, so that an entry begins there; its value is cloned. Returns `false` if
-    /// there is nothing to cut: the index is in a gap, or an entry begins there already.
-    ///
-    /// Cost: O(log n) for n entries, and O(n) where the table of values grows; amortized O(log n).
-    ///
-    /// ```
-    /// # use freehold_maple::RangeMap;
-    /// let mut map = RangeMap::from([(0..10, "a")]);
-    /// assert_eq!((map.cut_at(4)?, map.cut_at(4)?, map.len()), (true, false, 2));
-    /// assert_eq!((map.merge_adjacent(), map.len()), (1, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// There is no memory for another node or value. Nothing has changed then.
-    #[doc(alias = "split")]
-    pub fn cut_at(&mut self, index: u64) -> Result<bool, OutOfMemory>
-    where
-        V: Clone,
-    {
-        let part = self.cut_part(index);
-        let cuts = part.is_some();
-        self.store_part(part)?;
-        Ok(cuts)
     }
 
     /// The part, from an index on, of the entry that contains the index, and a clone of its value. `None` if the entry

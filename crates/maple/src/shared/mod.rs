@@ -87,6 +87,7 @@ mod builder;
 mod drops;
 mod read;
 mod reclaim;
+mod search;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! Cost: the height, and one more leaf at each end of the window. With an alignment, every gap that is long enough but
 //! misaligned is examined, too: linear in their number (`bench maple --workload gap-misaligned`).
 
-use super::{Direction, Tree, indexes};
+use super::{Base, Direction, Memory, Tree, indexes};
 use crate::node::{Extent, Leaf, NodeId};
 use freehold_units::{Align, Probe, Span, Work};
 
@@ -32,26 +32,36 @@ impl CheckedRequest {
 }
 
 /// A search in progress.
-struct Search<'a, P> {
-    tree: &'a Tree,
+struct Search<'a, M: Memory, P> {
+    tree: &'a Tree<M>,
     want: &'a CheckedRequest,
     probe: &'a mut P,
     /// The least length that a subtree's longest gap must have.
     need: Extent,
 }
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// The lowest or the highest free place in the window for the request.
     pub(crate) fn find_gap(&self, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Span> {
-        if self.height == 0 {
+        self.find_gap_in(self.base(), want, probe)
+    }
+
+    /// The same in the tree below a root: the present one, or the published one.
+    pub(crate) fn find_gap_in(
+        &self,
+        base: Base,
+        want: &CheckedRequest,
+        probe: &mut impl Probe,
+    ) -> Option<Span> {
+        if base.height == 0 {
             return want.fit(Span::ALL);
         }
         let need = Extent::of_reach(want.size.checked_sub(1)?);
-        Search { tree: self, want, probe, need }.below(self.root, self.height, Span::ALL)
+        Search { tree: self, want, probe, need }.below(base.root, base.height, Span::ALL)
     }
 }
 
-impl<P: Probe> Search<'_, P> {
+impl<M: Memory, P: Probe> Search<'_, M, P> {
     /// Searches a subtree that overlaps the window.
     fn below(&mut self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
         self.probe.count(Work::NodeVisited, 1);

@@ -13,6 +13,7 @@ mod forgotten;
 #[path = "../common/fuse.rs"]
 mod fuse;
 mod iterators;
+mod keys;
 mod large;
 #[path = "../common/layouts.rs"]
 mod layouts;
@@ -22,4 +23,5 @@ mod range_map;
 mod range_set;
 #[cfg(feature = "serde")]
 mod serde;
+mod transactions;
 mod versions;

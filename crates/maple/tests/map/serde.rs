@@ -44,3 +44,15 @@ fn values_of_any_type() {
     let refused = serde_json::from_str::<RangeMap<String>>(r#"[[0,7,"a"],[7,9,"b"]]"#).unwrap_err();
     assert!(refused.to_string().contains("entry 1"), "{refused}");
 }
+
+#[test]
+fn keys_of_any_type() {
+    let map = RangeMap::<u8, char>::from_iter([('a'..='f', 1), ('\u{d7ff}'..='\u{e000}', 2)]);
+    let text = serde_json::to_string(&map).unwrap();
+    assert_eq!(text, "[[\"a\",\"f\",1],[\"\u{d7ff}\",\"\u{e000}\",2]]");
+    let read: RangeMap<u8, char> = serde_json::from_str(&text).unwrap();
+    read.validate().unwrap();
+    assert_eq!(read, map);
+    assert!(serde_json::from_str::<RangeMap<u8, char>>(r#"[["b","a",1]]"#).is_err());
+    assert!(serde_json::from_str::<RangeMap<u8, u8>>(r#"[[0,256,1]]"#).is_err());
+}

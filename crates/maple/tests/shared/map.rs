@@ -2,8 +2,8 @@
 
 use crate::common::{Random, STRIDE, alone, beside_others, change, compare, filled, span, store, with_room};
 use crate::fuse::{Fuse, SPLIT_PANICS};
-use freehold_maple::Nodes;
 use freehold_maple::maple_tree::{MapleTree, WriteError};
+use freehold_maple::{Nodes, Request, WordMap};
 use freehold_units::Span;
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -305,4 +305,35 @@ fn what_fails_changes_nothing() {
     map.set_node_limit(usize::MAX, usize::MAX);
     map.store(span(203, 204), Fuse(Arc::new(9))).unwrap();
     assert_eq!(map.len(), 42);
+}
+
+/// Searches for gaps answer as those of a map with one owner, and see no open transaction.
+#[test]
+fn gaps_are_found_as_readers_see_them() {
+    let (map, mut model) = (MapleTree::new(), WordMap::new());
+    let entries = if cfg!(miri) { 40 } else { 2000 };
+    for at in 0..entries {
+        let place = Span::new(at * 64 + at % 7, at * 64 + 40 + at % 11).unwrap();
+        map.store(place, at as u32).unwrap();
+        model.store(place, at as u32).unwrap();
+    }
+    let check = |model: &WordMap<u32>| {
+        for size in [0, 1, 13, 20, 33, 64, u64::MAX] {
+            for window in [Span::ALL, Span::new(100, entries * 32).unwrap(), Span::new(50, 60).unwrap()] {
+                let request = Request::new(size).window(window);
+                assert_eq!(map.lowest_gap(&request), model.lowest_gap(&request), "{size} in {window}");
+                assert_eq!(map.highest_gap(&request), model.highest_gap(&request), "{size} in {window}");
+            }
+        }
+    };
+    check(&model);
+    let mut open = map.transaction();
+    open.remove_range(70..=entries * 40).unwrap();
+    check(&model);
+    open.commit();
+    model.remove_range(70..=entries * 40).unwrap();
+    check(&model);
+    map.remove_range(..).unwrap();
+    model.remove_range(..).unwrap();
+    check(&model);
 }

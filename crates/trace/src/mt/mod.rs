@@ -4,8 +4,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::events::field;
 use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
 use freehold_units::Span;
+use std::io::{self, Write};
 
 /// What a function of the tree was about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,25 @@ impl TraceEvent for Event {
             _ => return Err(format!("unknown op {op:?}")),
         };
         Ok(Self { stamp, action, function, node, node_span, span })
+    }
+
+    fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let op = match self.action {
+            Action::Read => 'r',
+            Action::Write { .. } => 'w',
+            Action::Restructure => 'o',
+        };
+        let [min, max] = [self.node_span.first(), self.node_span.last()];
+        let [index, last] = [self.span.first(), self.span.last()];
+        write!(out, "{op},{},{},{min:x},{max:x},{index:x},{last:x},", field(&self.function), self.node)?;
+        match self.action {
+            Action::Write { pivot, value } => write!(out, "{pivot:x},{value:x}"),
+            Action::Read | Action::Restructure => write!(out, ","),
+        }
     }
 }
 

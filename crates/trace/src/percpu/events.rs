@@ -1,8 +1,10 @@
 //! Recorded events of per-CPU memory, `*.pcpu.csv`.
 
+use crate::events::{field, put};
 use crate::named::named;
 use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
 use freehold_units::Align;
+use std::io::{self, Write};
 
 named! {
     /// What happened. An implied free was not seen: the place was handed out again.
@@ -34,6 +36,10 @@ impl AllocFlags {
             return Err(format!("unknown flags {bits:x}"));
         }
         Ok(Self { reserved: bits & 1 != 0, atomic: bits & 2 != 0, accounted: bits & 4 != 0 })
+    }
+
+    fn bits(self) -> u64 {
+        u64::from(self.reserved) | u64::from(self.atomic) << 1 | u64::from(self.accounted) << 2
     }
 }
 
@@ -88,6 +94,22 @@ impl TraceEvent for Event {
         } else {
             Err(format!("a {} lacks a field that it needs", kind.about()))
         }
+    }
+
+    fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{},", self.kind.name())?;
+        put(out, self.object)?;
+        put(out, self.chunk)?;
+        put(out, self.offset_bytes)?;
+        put(out, self.size_bytes)?;
+        put(out, self.align.map(Align::bytes))?;
+        put(out, self.flags.map(AllocFlags::bits))?;
+        put(out, self.charged_bytes)?;
+        write!(out, "{}", field(&self.site))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::named::named;
 use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
+use std::io::{self, Write};
 
 /// An error number of Linux, positive as in `errno`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -214,6 +215,14 @@ impl TraceEvent for Event {
             return Err("mm is empty".to_owned());
         }
         Ok(Self { stamp, space, action })
+    }
+
+    fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_row(out)
     }
 }
 

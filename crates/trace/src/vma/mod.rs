@@ -11,6 +11,7 @@ mod kind;
 mod listed;
 mod op;
 mod recording;
+mod rows;
 mod space;
 #[cfg(test)]
 mod tests;

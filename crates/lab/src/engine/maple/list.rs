@@ -4,6 +4,7 @@
 use super::{AnyMapRanges, LinuxTree, Map, SharedTree, WordMapRanges};
 use crate::engine::Compared;
 use crate::engine::listed::{engines, facts};
+use crate::engine::outside::Library;
 use crate::failure::Failure;
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges, Second};
 use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, TreeFlags, Trees};
@@ -29,7 +30,15 @@ facts! { TreeFacts, Maple: TreeFlags => dyn Trees, Answer, |facts, flags| match 
     (Some(make), _) => Ok(make(*flags)),
     (None, Some(make)) => Ok(make()),
     (None, None) => Err("it makes nothing".to_owned()),
-}; }
+};
+    fn outside(library: &Library) -> Option<Self> {
+        library.is_maple().then_some(Self { trees: None, map: None, merges: false })
+    }
+
+    fn start_outside(library: &'static Library, _: &TreeFlags) -> Result<Box<dyn Trees>, String> {
+        library.maple()
+    }
+}
 
 /// Every engine; the first that is benched is what ratios are to.
 pub const ENGINES: &[EngineEntry] = engines! {

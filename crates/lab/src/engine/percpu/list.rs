@@ -4,6 +4,7 @@
 use super::{ChunkSetEngine, Scene};
 use crate::engine::Listed;
 use crate::engine::listed::{engines, facts};
+use crate::engine::outside::Library;
 use freehold::percpu::{Config, FirstFit, Placement};
 use freehold_linux::percpu::{Linux, Linux2017, LinuxFixed};
 use freehold_rivals::percpu::{AreaMap, Floor};
@@ -25,6 +26,16 @@ pub struct PercpuFacts {
 
 facts! { PercpuFacts, Percpu: Scene => dyn Session, Answer, |facts, scene| (facts.make)(&scene.config, scene.balances);
     const FLOOR: Option<EngineEntry> = Some(FLOOR);
+
+    fn outside(library: &Library) -> Option<Self> {
+        // No list makes it: its library does.
+        let make: Make = |_, _| Err("it is made by its library".to_owned());
+        library.grain_bytes().map(|grain_bytes| Self { grain_bytes, knows_pages: false, make })
+    }
+
+    fn start_outside(library: &'static Library, scene: &Scene) -> Result<Box<dyn Session>, String> {
+        library.percpu(scene)
+    }
 }
 
 /// Every engine; the first is the default one, and what ratios are to.

@@ -4,7 +4,7 @@
 use super::{Cold, Subject, WORKLOAD};
 use crate::engine::maple::{EngineEntry as MapEntry, Map};
 use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
-use crate::engine::{EngineEntry, Facts, Listed};
+use crate::engine::{EngineEntry, Listed};
 use crate::family::{Family, Judge, Kva, Outcome, Percpu};
 use crate::record::Field;
 use crate::workload::bench::{BenchWorkload, cases};

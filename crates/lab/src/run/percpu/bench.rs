@@ -4,7 +4,6 @@
 //! against what any allocator must do: each aligned, within its unit, and apart from the others.
 
 use super::watch::{LOOKS, Watch};
-use crate::engine::Facts;
 use crate::engine::percpu::{EngineEntry, Scene};
 use crate::family::{Family, Percpu};
 use crate::record::{Counts, Field, Figures, Key, Metric, Results, Stat};
@@ -14,7 +13,7 @@ use crate::workload::percpu::{Size, Work};
 use freehold::percpu::Config;
 use freehold::units::Align;
 use freehold_trace::percpu::{Answer, Footprint, Op, Session};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Where a live object is: its chunk, its first byte and one past its last; and the alignment that was asked for.
 type Placed = (u32, u64, u64, Align);
@@ -194,9 +193,10 @@ impl Bench {
     /// Runs operations; how long they took.
     fn play(&mut self, ops: &[Op]) -> Result<Duration, String> {
         self.answers.resize(ops.len(), Answer::default());
-        let before = Instant::now();
-        self.session.run(ops, &mut self.answers);
-        let took = before.elapsed();
+        let took = Duration::from_nanos(self.session.run_clocked(ops, &mut self.answers));
+        if self.entry.outside.is_some() {
+            self.session.validate()?;
+        }
         let mut failed = 0;
         for (op, answer) in ops.iter().zip(&self.answers) {
             let place = match (*op, *answer) {

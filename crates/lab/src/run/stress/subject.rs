@@ -9,7 +9,7 @@
 //! time each. Answers are checked after a batch, outside of what is timed.
 
 use super::outcome::{Ended, Repeat};
-use crate::engine::{Facts, Listed};
+use crate::engine::Listed;
 use crate::family::{Judge, Outcome};
 use crate::run::clock;
 use crate::workload::suite::{Case, Phase, Suited};
@@ -158,9 +158,8 @@ impl<F: Suited> Subject<F> {
         self.took_ns.clear();
         match noted {
             Noted::Nothing | Noted::Time => {
-                let before = Instant::now();
-                self.session.run(ops, &mut self.answers);
-                return (noted == Noted::Time).then(|| before.elapsed());
+                let took = self.session.run_clocked(ops, &mut self.answers);
+                return (noted == Noted::Time).then(|| Duration::from_nanos(took));
             }
             Noted::Work => {
                 for (op, answer) in ops.iter().zip(&mut self.answers) {
@@ -182,6 +181,10 @@ impl<F: Suited> Subject<F> {
     fn check(&mut self, ops: &[F::Op], repeat: &mut Repeat) -> Result<bool, String> {
         if self.entry.is_floor() {
             return Ok(false);
+        }
+        if self.entry.outside.is_some() {
+            // One whose process has ended has no answers.
+            self.session.validate()?;
         }
         let mut lacks = false;
         for (op, &answer) in ops.iter().zip(&self.answers) {

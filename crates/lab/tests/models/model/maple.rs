@@ -2,7 +2,6 @@
 //! must be the same, a cursor's range and state too, and every content; and the engine's own invariants must hold.
 
 use super::replayed;
-use freehold_lab::engine::Facts;
 use freehold_lab::engine::maple::{ENGINES, EngineEntry, LinuxTree, TreeFacts};
 use freehold_rivals::maple::Naive;
 use freehold_trace::maple::{Driver, End, Op, Step, StoreCall, TreeFlags, Value};

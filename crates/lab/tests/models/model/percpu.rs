@@ -4,7 +4,6 @@
 use super::replayed;
 use freehold::percpu::{Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 use freehold::units::Align;
-use freehold_lab::engine::Facts;
 use freehold_lab::engine::percpu::{EngineEntry, Scene};
 use freehold_lab::family::{Judge, PercpuJudge};
 use freehold_trace::percpu::{Answer, Op, Session};

@@ -1,6 +1,5 @@
 //! The judge of trees.
 
-use freehold_lab::engine::Facts;
 use freehold_lab::engine::maple::{ENGINES, TreeFacts};
 use freehold_lab::family::{Judge, TreeJudge};
 use freehold_trace::maple::{Answer, Op, TreeFlags, Value};

@@ -162,7 +162,7 @@ impl<P: Policy> RbTree<P> {
     }
 
     /// The length that Linux 6.12 requires of a subtree. A granule above a page stands for a machine's larger page.
-    fn linux_length(&self, request: &CheckedRequest) -> u64 {
+    pub(in crate::kva) fn linux_length(&self, request: &CheckedRequest) -> u64 {
         let exact_window = request.window.size_bytes() == u128::from(request.size_bytes);
         if request.align <= Align::PAGE.max(self.granule) || exact_window {
             request.size_bytes

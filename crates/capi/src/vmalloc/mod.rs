@@ -1,0 +1,5 @@
+//! Memory over reserved addresses.
+
+mod slots;
+mod stacks;
+mod vm;

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Every allocation of a run of calls is refused in turn: the call returns -ENOMEM, nothing has changed, and a planned store
+ * is made without memory. Linked with --wrap for malloc, calloc, realloc and memalign.
+ */
+#include <freehold/maple_tree.h>
+
+#include <stdlib.h>
+
+#define V(number) xa_mk_value(number)
+#define ENTRIES 400
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void *__real_memalign(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void *__wrap_memalign(size_t alignment, size_t size);
+
+/* Allocations until one is refused; those after it are refused, too, while `for_good`. 0: none is. */
+static unsigned long countdown;
+static bool for_good, refused;
+/* Calls that returned -ENOMEM. */
+static unsigned long reported;
+
+static bool refuse(void)
+{
+	if (countdown == 0 || (countdown > 1 && countdown--))
+		return false;
+	refused = true;
+	if (!for_good)
+		countdown = 0;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return refuse() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return refuse() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+	return refuse() ? NULL : __real_realloc(block, size);
+}
+
+void *__wrap_memalign(size_t alignment, size_t size)
+{
+	return refuse() ? NULL : __real_memalign(alignment, size);
+}
+
+/* Whether the tree has the first `n` entries of the run, and no others. */
+static bool holds(struct maple_tree *mt, unsigned long n)
+{
+	unsigned long index = 0, count = 0;
+	void *entry;
+
+	mt_for_each(mt, entry, index, ULONG_MAX) {
+		if (entry != V(count) || index != count * 4 + 2)
+			return false;
+		count++;
+	}
+	return count == n;
+}
+
+/* Stores, with the nth allocation refused. Returns whether one was. */
+static bool stores(unsigned long nth, bool planned)
+{
+	struct maple_tree tree, copy, *mt = &tree;
+	unsigned long i, errors = 0;
+	int code;
+
+	mt_init_flags(mt, MT_FLAGS_ALLOC_RANGE);
+	mt_init_flags(&copy, MT_FLAGS_ALLOC_RANGE);
+	refused = false;
+	countdown = nth;
+	for (i = 0; i < ENTRIES;) {
+		MA_STATE(mas, mt, i * 4, i * 4 + 1);
+
+		if (planned) {
+			mas_lock(&mas);
+			code = mas_preallocate(&mas, V(i), GFP_KERNEL);
+			if (code == 0) {
+				unsigned long left = countdown;
+
+				/* From here on nothing is to be had. */
+				countdown = 1;
+				for_good = true;
+				refused = false;
+				mas_store_prealloc(&mas, V(i));
+				MT_BUG_ON(mt, mas_is_err(&mas) || refused);
+				for_good = false;
+				refused = errors != 0;
+				countdown = left;
+			}
+			mas_unlock(&mas);
+		} else {
+			code = mtree_store_range(mt, i * 4, i * 4 + 1, V(i), GFP_KERNEL);
+		}
+		if (code == 0) {
+			i++;
+			continue;
+		}
+		MT_BUG_ON(mt, code != -ENOMEM || !refused || errors++ != 0 || !holds(mt, i));
+		mt_validate(mt);
+	}
+	MT_BUG_ON(mt, !holds(mt, ENTRIES));
+	if (errors == 0 && !refused) {
+		/* The refusal is for the copy, if it is not one that another allocation makes good, as of a realloc. */
+		code = mtree_dup(mt, &copy, GFP_KERNEL);
+		MT_BUG_ON(mt, code != 0 && (code != -ENOMEM || !refused));
+		MT_BUG_ON(mt, !holds(&copy, code == 0 ? ENTRIES : 0));
+		errors += code != 0;
+	}
+	countdown = 0;
+	mt_validate(mt);
+	mtree_destroy(&copy);
+	mtree_destroy(mt);
+	reported += errors;
+	return refused;
+}
+
+int main(void)
+{
+	unsigned long nth, all = 0;
+	int planned;
+
+	/* A thread's first look-up needs memory, and cannot return an error. */
+	rcu_read_lock();
+	rcu_read_unlock();
+	for (planned = 0; planned < 2; planned++) {
+		for (nth = 1; stores(nth, planned != 0); nth++)
+			all++;
+	}
+	rcu_barrier();
+	printf("nomem: %lu refused allocations, %lu errors, %lu tests, %lu failed\n", all, reported, fhk_tests_run(),
+	       fhk_tests_failed());
+	return all < 20 || reported < 20 || fhk_tests_failed() != 0;
+}

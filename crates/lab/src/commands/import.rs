@@ -1,0 +1,99 @@
+//! `freehold import`: recordings of other tools, and folders of `record`, as traces.
+
+use crate::output;
+use freehold_record::convert::Summary;
+use freehold_record::import::{Options, import};
+use freehold_trace::Kind;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What became of a recording.
+#[derive(Debug, Serialize)]
+pub struct Imported {
+    /// The trace.
+    pub file: PathBuf,
+    /// What it is of, as its header says.
+    pub kind: &'static str,
+    /// Events read.
+    pub events: u64,
+    /// Rows written.
+    pub rows: u64,
+    /// Events lost while recording.
+    pub lost: u64,
+    /// What was freed or changed and was there before the recording.
+    pub unknown_at_start: u64,
+    /// Frees that were not seen.
+    pub implied_frees: u64,
+    /// Differences from the last snapshot, if there is one.
+    pub differences: Option<u64>,
+    /// What is missing or odd.
+    pub warnings: Vec<String>,
+}
+
+/// Reads recordings and writes the trace, to `into` or beside where the program runs under the recording's name.
+///
+/// # Errors
+/// A file cannot be read as what it is, or the trace not be written.
+pub fn run(
+    files: &[PathBuf],
+    into: Option<&Path>,
+    vmallocinfo: &[PathBuf],
+    kind: Option<Kind>,
+) -> anyhow::Result<Imported> {
+    let named = files.first().and_then(|file| file.file_name()).and_then(|name| name.to_str());
+    let named = named.and_then(|name| name.split('.').next()).filter(|name| !name.is_empty());
+    let file = into.map_or_else(|| format!("{}.csv.zst", named.unwrap_or("imported")).into(), Path::to_owned);
+    let compress = file.extension().is_some_and(|ending| ending == "zst");
+    let options = Options { vmallocinfo: vmallocinfo.to_vec(), kind, compress };
+    let summary = output::write_with(&file, |mut out| Ok(import(files, &options, &mut out)?))?;
+    Ok(Imported::new(file, summary))
+}
+
+impl Imported {
+    /// What became of it.
+    pub fn new(file: PathBuf, summary: Summary) -> Self {
+        let Summary { kind, events, rows, lost, unknown, implied_frees, differences, warnings } = summary;
+        let (kind, unknown_at_start) = (kind.map_or("", Kind::name), unknown);
+        Self { file, kind, events, rows, lost, unknown_at_start, implied_frees, differences, warnings }
+    }
+
+    /// For people: what was found, a line each, and what to run next.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines = vec![
+            format!("{:>12} events of kind {}, {} rows", self.events, self.kind, self.rows),
+            format!("{:>12} lost while recording", self.lost),
+            format!("{:>12} unknown: was there before the recording", self.unknown_at_start),
+        ];
+        if self.implied_frees > 0 {
+            lines.push(format!("{:>12} frees not seen: the place was handed out again", self.implied_frees));
+        }
+        lines.extend(self.differences.map(|number| match number {
+            0 => format!("{:>12} differences: the last snapshot agrees", 0),
+            _ => format!("{number:>12} differences from the last snapshot"),
+        }));
+        lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
+        if self.rows > LONGEST {
+            lines.push(format!("warning: replay reads {LONGEST} rows of a file at most"));
+        }
+        let next = if self.kind == Kind::Mt.name() { "inspect" } else { "replay" };
+        lines.push(format!("next: freehold {next} {}", self.file.display()));
+        // Last, so that it is not overlooked.
+        if self.lost > 0 {
+            let lost = self.lost;
+            lines.push(format!(
+                "warning: {lost} events are lost: what a replay says of agreement means nothing"
+            ));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// One JSON document.
+    #[must_use]
+    pub fn json(&self) -> String {
+        format!("{}\n", serde_json::json!({ "schema": "freehold-import/1", "import": self }))
+    }
+}
+
+/// Rows of a trace that are read back at most.
+const LONGEST: u64 = freehold_trace::MOST_LINES - 16;

@@ -1,0 +1,106 @@
+//! An allocator of per-CPU objects from outside.
+
+use super::{Library, Outside, Spoken, driven};
+use crate::engine::percpu::Scene;
+use freehold_harness::outside::{self, status, what};
+use freehold_trace::percpu::{Answer, ChunkLine, Footprint, Op, PageMap, Session};
+use std::collections::HashMap;
+
+/// The chunks in the order in which they first held an object, by the engine's numbers; and how many objects are live.
+#[derive(Debug, Default)]
+struct Chunks {
+    numbers: HashMap<u32, u32>,
+    live: u64,
+}
+
+impl Spoken for Chunks {
+    type Op = Op;
+    type Answer = Answer;
+
+    fn ask(op: &Op) -> outside::Op {
+        match *op {
+            Op::Alloc { object, size_bytes, align, atomic } => outside::Op {
+                what: what::ALLOC,
+                object,
+                size: size_bytes,
+                align: align.bytes(),
+                first: 0,
+                last: u64::MAX,
+                value: u64::from(atomic),
+            },
+            Op::Free { object } => outside::Op { what: what::FREE, object, ..outside::Op::default() },
+        }
+    }
+
+    fn told(&mut self, op: &Op, answer: &outside::Answer) -> Answer {
+        match (op, answer.status) {
+            (Op::Alloc { .. }, status::DONE) => {
+                self.live += 1;
+                let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+                let chunk = *self.numbers.entry(answer.chunk).or_insert(next);
+                Answer::At { chunk, offset_bytes: answer.first }
+            }
+            (Op::Alloc { .. }, status::NO_ROOM) => Answer::NoRoom,
+            (Op::Free { .. }, status::DONE) => {
+                self.live = self.live.saturating_sub(1);
+                Answer::Freed
+            }
+            (Op::Free { .. }, status::NOT_LIVE) => Answer::NotLive,
+            _ => Answer::Unsupported,
+        }
+    }
+}
+
+driven!(Chunks, Op, Answer);
+
+/// It knows no pages, and leaves nothing for later.
+impl Session for Outside<Chunks> {
+    fn balanced(&self) -> bool {
+        false
+    }
+
+    fn balance(&mut self) {}
+
+    fn limit_pages(&mut self, _: Option<u64>) -> bool {
+        false
+    }
+
+    fn pages_left(&self) -> Option<u64> {
+        None
+    }
+
+    fn populated_pages(&self) -> u64 {
+        0
+    }
+
+    fn footprint(&self) -> Footprint {
+        let chunks = self.spoken.numbers.len() as u64;
+        let metadata_bytes = self.wire.bytes() as u64;
+        Footprint { chunks, objects: self.spoken.live, metadata_bytes, ..Footprint::default() }
+    }
+
+    fn chunk_lines(&self) -> Option<Vec<ChunkLine>> {
+        None
+    }
+
+    fn page_map(&self) -> Option<PageMap> {
+        None
+    }
+
+    fn page_changes(&self) -> u64 {
+        0
+    }
+
+    fn duplicate(&self) -> Option<Box<dyn Session>> {
+        None
+    }
+}
+
+impl Library {
+    /// An engine for chunks.
+    pub(in crate::engine) fn percpu(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {
+        let unit_bytes = scene.config.unit_bytes.into();
+        let scene = outside::Scene { spans: Vec::new(), granule: 1, unit_bytes };
+        Ok(Box::new(Outside { wire: self.start(&scene)?, spoken: Chunks::default() }))
+    }
+}

@@ -1,0 +1,102 @@
+//! What is said of a prediction: a line, and records by setting.
+
+use super::{Kind, Predicted, Settings, Way, predict};
+use crate::kind::{Kind as FileKind, Suite};
+use crate::record::{Field, Key, Metric, Results, Stat, count};
+use crate::workload::{CHURN_PREFIX, title_of};
+use std::path::Path;
+
+/// The engine's name.
+const ENGINE: &str = "linux-lazy";
+/// What the recorded kernel does.
+const RECORDED: &str = "as recorded";
+
+/// Whether the workload is a recording of kernel areas, whose addresses can be predicted.
+///
+/// # Errors
+/// The file cannot be read, or is of no kind that is known.
+pub fn is_predictable(name: &Path) -> anyhow::Result<bool> {
+    let is_churn = name.to_string_lossy().starts_with(CHURN_PREFIX);
+    Ok(!is_churn && FileKind::of(name)? == FileKind::Trace(Suite::Kva))
+}
+
+/// Predicts a recording, under the rules of its kernel and beside them under `settings`, and adds what came of it.
+///
+/// # Errors
+/// The file cannot be read, or is no recording of kernel areas that can be.
+pub fn add_predicted(
+    file: &Path,
+    label: Option<&str>,
+    settings: &Settings,
+    way: Way,
+    results: &mut Results,
+) -> anyhow::Result<()> {
+    let title = label.map_or_else(|| title_of(file), |label| Ok(label.to_owned()))?;
+    let recorded = predict(file, &Settings::default(), way)?;
+    let line = line(&recorded, way);
+    results.fact(&format!("predicted:{title}"), line.clone());
+    results.note(format!("{title}: {ENGINE} {line}"));
+    add(&title, RECORDED, &recorded, results);
+    if !settings.is_empty() {
+        let predicted = predict(file, settings, way)?;
+        results.note(format!("{title}: {ENGINE} with {}: {}", settings.text(), self::line(&predicted, way)));
+        add(&title, &settings.text(), &predicted, results);
+    }
+    Ok(())
+}
+
+/// The prediction in a sentence.
+fn line(predicted: &Predicted, way: Way) -> String {
+    let Predicted { lost, ref kinds, .. } = *predicted;
+    if lost > 0 {
+        return format!("says nothing of agreement: {} events were lost while it was recorded", count(lost));
+    }
+    let of = |kind: Kind| count(kinds[kind as usize]);
+    let races = count(
+        [Kind::InPurge, Kind::BeforePurge, Kind::AfterAnother].map(|kind| kinds[kind as usize]).iter().sum(),
+    );
+    let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+    let (right, all) = (predicted.right(), predicted.allocations());
+    let known = all - kinds[Kind::Unknown as usize];
+    let head = format!("predicts {} of {} addresses ({:.2} %", count(right), count(all), share(right, all));
+    if way.free_running {
+        return format!("{head}), running free: it keeps its own places");
+    }
+    let known = if known < all {
+        format!(", {:.2} % of what can be known)", share(right, known))
+    } else {
+        ")".to_owned()
+    };
+    let strict = if way.strict { ", strictly" } else { "" };
+    format!(
+        "{head}{known}{strict}; {} depend on the shape of the kernel's tree; {} touch space whose state before the recording is \
+         unknown; {} go elsewhere. {races} fell into a race at a purge or with another task; of {} only their own row tells the pool \
+         that held them at the start",
+        of(Kind::Shape),
+        of(Kind::Unknown),
+        of(Kind::Elsewhere),
+        of(Kind::Origin),
+    )
+}
+
+fn add(title: &str, way: &str, predicted: &Predicted, results: &mut Results) {
+    let key = Key::new(Suite::Kva.name(), title).engine(ENGINE).param(Field::Way, way);
+    if predicted.lost == 0 {
+        let mut put = |at: &str, number| {
+            results.of(key.clone().op("predicted").param(Field::Where, at)).total(Metric::Count, number);
+        };
+        put("predicted", predicted.right());
+        for (kind, &number) in Kind::ALL.iter().zip(&predicted.kinds) {
+            put(kind.name(), number);
+        }
+    }
+    let counts = predicted.counts;
+    results
+        .of(key.op("lazy"))
+        .total(Metric::LazyPages, counts.lazy_pages_most)
+        .total(Metric::HeldPages, counts.held_pages_most)
+        .total(Metric::Purges, counts.purges)
+        .total(Metric::PoolHits, counts.pool_hits)
+        .total(Metric::FreeBlocks, predicted.free_blocks)
+        .put(Metric::SpanRatio, Stat::Total, predicted.span_ratio, 1);
+}

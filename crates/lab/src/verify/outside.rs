@@ -1,0 +1,161 @@
+//! Engines from outside against a file: each operation judged as any engine's, and held against what is recorded where that binds it.
+//!
+//! | File | What binds |
+//! |---|---|
+//! | kva vectors | the column of the addresses that it takes, if it says which; always a place that is free, aligned, in the window |
+//! | percpu placements | a place that is free and aligned in its unit |
+
+use super::Checked;
+use crate::engine::outside::Library;
+use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
+use crate::engine::{EngineEntry, Facts, Listed, Takes};
+use crate::family::{Family, Judge, Kva, Percpu};
+use crate::kind::Kind;
+use crate::workload::percpu::config;
+use freehold::units::Align;
+use freehold_trace::kva::{self, Column, Expected, Space};
+use freehold_trace::{Driven, TraceError, percpu};
+use std::path::Path;
+
+/// Operations that cross to the engine at once.
+const BATCH: usize = 1024;
+
+pub(super) fn verify(
+    file: &Path,
+    kind: Kind,
+    libraries: &[&'static Library],
+    tick: &mut dyn FnMut(),
+) -> Result<Vec<Checked>, TraceError> {
+    let each = libraries.iter().map(|library| match kind {
+        Kind::Columns => columns(file, library, tick),
+        Kind::Placements => placements(file, library, tick),
+        _ => Err(TraceError::at(
+            file,
+            1,
+            "not for engines from outside, which have no cursors; see `replay` and `stress`",
+        )),
+    });
+    each.collect()
+}
+
+/// The engine of a library in a family.
+fn entry<T: Facts>(file: &Path, library: &'static Library) -> Result<Listed<T>, TraceError> {
+    let found = Listed::find(&[library.name.to_owned()], crate::engine::Compared::IfNamed);
+    let entry = found
+        .map_err(|error| error.to_string())
+        .and_then(|found| found.first().copied().ok_or_else(String::new));
+    entry.map_err(|reason| TraceError::at(file, 1, reason))
+}
+
+/// An engine of a family, its judge, and the operations that it was not asked yet, each with its line and what is recorded of it.
+struct Asked<F: Family, E> {
+    session: Box<F::Session>,
+    judge: F::Judge,
+    waiting: Vec<(u64, F::Op, E)>,
+    checked: Checked,
+}
+
+impl<F: Family, E> Asked<F, E> {
+    fn new(file: &Path, library: &'static Library, scene: &F::Scene, what: &str) -> Result<Self, TraceError> {
+        let entry: Listed<F::Facts> = entry(file, library)?;
+        let session = entry.start(scene).map_err(|reason| TraceError::at(file, 1, reason))?;
+        let (judge, checked) = (Judge::new(&entry, scene), Checked::new(what, library.name));
+        Ok(Self { session, judge, waiting: Vec::new(), checked })
+    }
+
+    /// Whether it is still there; if not, that is its only failure from here on.
+    fn alive(&mut self, line: u64) -> bool {
+        let valid = self.session.validate();
+        let alive = valid.is_ok();
+        if !alive {
+            self.checked.valid(line, valid);
+        }
+        alive
+    }
+
+    /// Asks what waits. `right` says what is recorded and given, if they must be the same.
+    fn ask(&mut self, right: impl Fn(&E, F::Answer) -> Option<[String; 2]>) -> bool {
+        let waiting = std::mem::take(&mut self.waiting);
+        let ops: Vec<F::Op> = waiting.iter().map(|(_, op, _)| op.clone()).collect();
+        let mut answers = vec![F::Answer::default(); ops.len()];
+        self.session.run(&ops, &mut answers);
+        if waiting.first().is_some_and(|&(line, ..)| !self.alive(line)) {
+            return false;
+        }
+        for ((line, op, recorded), answer) in waiting.iter().zip(answers) {
+            self.checked.operations += 1;
+            let judged = self.judge.check(op, answer).err().unwrap_or_else(|| "right".to_owned());
+            self.checked.compare(*line, "right", judged);
+            if let Some([expected, got]) = right(recorded, answer) {
+                self.checked.compare(*line, expected, got);
+            }
+        }
+        true
+    }
+}
+
+fn columns(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
+    let mut vectors = kva::Vectors::open(file)?;
+    let granule =
+        Align::new(vectors.unit_bytes()).ok_or_else(|| vectors.error("the unit is no power of two"))?;
+    let scene = Space { layout: vectors.layout().to_vec(), granule };
+    let takes = entry::<<Kva as Family>::Facts>(file, library).map(|entry: EngineEntry| entry.takes)?;
+    let column = match takes {
+        Takes::Lowest => Some(Column::Lowest),
+        Takes::Highest => Some(Column::Highest),
+        Takes::BestFit => Some(Column::BestFit),
+        _ => None,
+    };
+    let at = column.and_then(|column| vectors.columns().iter().position(|of| *of == column));
+    let what =
+        at.and(column).map_or_else(|| "any address".to_owned(), |column| format!("column {}", column.name()));
+    let mut asked = Asked::<Kva, Option<Option<u64>>>::new(file, library, &scene, &what)?;
+    let right = |recorded: &Option<Option<u64>>, answer: kva::Answer| {
+        let start =
+            |start: Option<u64>| start.map_or_else(|| "no room".to_owned(), |start| format!("{start:#x}"));
+        let expected = start((*recorded)?);
+        Some([expected, answer.to_string()])
+    };
+    let mut alive = true;
+    while let Some(record) = vectors.next().transpose()? {
+        let line = vectors.line();
+        let kva::Record::Op(op, answers) = record else { continue };
+        let recorded = at.and_then(|at| answers.get(at)).and_then(|answer| match answer {
+            Expected::Alloc(alloc) => Some(alloc.start),
+            Expected::Free(_) => None,
+        });
+        asked.waiting.push((line, op, recorded));
+        if alive && asked.waiting.len() == BATCH {
+            alive = asked.ask(right);
+        }
+        if !alive {
+            asked.waiting.clear();
+        }
+        tick();
+    }
+    asked.ask(right);
+    Ok(asked.checked)
+}
+
+fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
+    let mut vectors = percpu::Vectors::open(file)?;
+    let config = config(vectors.setup()).map_err(|reason| TraceError::at(file, 1, reason))?;
+    let _: PercpuEntry = entry(file, library)?;
+    let scene = Scene { config, balances: vectors.setup().balance };
+    let mut asked = Asked::<Percpu, ()>::new(file, library, &scene, "any place")?;
+    let mut alive = true;
+    while let Some(record) = vectors.next().transpose()? {
+        let line = vectors.line();
+        let percpu::Record::Op(op, _) = record else { continue };
+        asked.waiting.push((line, op, ()));
+        if alive && asked.waiting.len() == BATCH {
+            alive = asked.ask(|(), _| None);
+        }
+        if !alive {
+            asked.waiting.clear();
+        }
+        tick();
+    }
+    asked.ask(|(), _| None);
+    Ok(asked.checked)
+}

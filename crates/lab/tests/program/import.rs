@@ -1,0 +1,91 @@
+//! `freehold import`: what it says, where the trace goes, and what is an error.
+
+use super::{freehold, text};
+use freehold_lab::record::read;
+use std::fs;
+use std::path::Path;
+
+const TEXT: &str = "\
+            bash-23365   [000] .....  2456.588706: alloc_vmap_area: va_start: 18446683600584790016 size=16384 align=1 \
+                     vstart=0xffffc90000000000 vend=0xffffe8ffffffffff failed=0
+     kworker/0:1-12      [001] d..1.  2456.588990: free_vmap_area_noflush: va_start=0xffffc90000e15000 nr_lazy=1987 \
+                     nr_lazy_max=16384
+";
+
+#[test]
+fn a_recording_of_another_tool_is_imported_and_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("storm.txt"), TEXT).unwrap();
+    for name in ["storm.csv.zst", "storm.csv"] {
+        let output = freehold(&["import", &at("storm.txt"), "-o", &at(name)]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let said = text(&output.stdout);
+        let next = format!("next: freehold replay {}", at(name));
+        for part in ["2 events of kind kva, 2 rows", "0 lost", "0 unknown", "vmallocinfo", &next] {
+            assert!(said.contains(part), "{part} is missing in {said}");
+        }
+        let replayed = freehold(&["replay", &at(name), "--rounds", "1"]);
+        assert_eq!(replayed.status.code(), Some(0), "{}", text(&replayed.stderr));
+    }
+    let packed = fs::read(at("storm.csv.zst")).unwrap();
+    assert!(packed.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
+    let json = freehold(&["import", &at("storm.txt"), "-o", &at("again.csv"), "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!((&json["schema"], &json["import"]["rows"]), (&"freehold-import/1".into(), &2.into()));
+}
+
+#[test]
+fn losses_are_said_and_strict_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("lossy.txt"), format!("{TEXT}CPU:1 [LOST 7 EVENTS]\n")).unwrap();
+    let loose = freehold(&["import", &at("lossy.txt"), "-o", &at("lossy.csv")]);
+    assert_eq!(loose.status.code(), Some(0));
+    assert!(text(&loose.stdout).contains("7 events are lost: what a replay says of agreement means nothing"));
+    assert!(fs::read_to_string(at("lossy.csv")).unwrap().contains("#lost_records=7\n"));
+    let strict = freehold(&["import", &at("lossy.txt"), "-o", &at("lossy.csv"), "--strict"]);
+    assert_eq!(strict.status.code(), Some(1));
+}
+
+#[test]
+fn what_cannot_be_read_leaves_no_trace_and_says_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("odd.txt"), format!("{TEXT}words\n")).unwrap();
+    let output = freehold(&["import", &at("odd.txt"), "-o", &at("odd.csv")]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("odd.txt:3: neither an event"), "{said}");
+    assert!(!Path::new(&at("odd.csv")).exists());
+    let kind = freehold(&["import", &at("odd.txt"), "--kind", "odd"]);
+    assert_eq!(kind.status.code(), Some(2));
+    assert!(text(&kind.stderr).contains("the kinds are kva, pcpu, vma and mt"));
+}
+
+/// The documents in `docs/formats.md` are read as such; those of traces and recordings have a test of their own.
+#[test]
+fn documented_json_is_what_the_program_reads_and_writes() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
+    let formats = fs::read_to_string(file).unwrap();
+    let example = |name: &str| {
+        let (_, rest) = formats.split_once(&format!("```json {name}\n")).unwrap();
+        rest.split_once("```").unwrap().0.to_owned()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("document.json");
+    fs::write(&document, example("document")).unwrap();
+    let (command, results, _) = read(Some(&document)).unwrap();
+    assert_eq!((command.as_str(), results.records.len()), ("inspect", 1));
+    let shown = freehold(&["show", &document.display().to_string()]);
+    assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("storm.txt"), TEXT).unwrap();
+    let written = freehold(&["import", &at("storm.txt"), "-o", &at("storm.csv"), "--json"]);
+    let written: serde_json::Value = serde_json::from_slice(&written.stdout).unwrap();
+    let documented: serde_json::Value = serde_json::from_str(&example("import")).unwrap();
+    let fields = |json: &serde_json::Value| -> Vec<String> {
+        json["import"].as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!((fields(&written), &written["schema"]), (fields(&documented), &documented["schema"]));
+}

@@ -1,0 +1,203 @@
+//! Engines from outside: the C example as a user builds it, and what becomes of one that is wrong, dies, hangs or is none.
+
+use super::{Results, data, freehold, text};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// The example's text.
+const EXAMPLE: &str = include_str!("../../examples/first_fit.c");
+/// Where its engine frees.
+const FREES: &str = "struct area *area = *link;\n\n";
+
+/// Whether this machine has a compiler of C; said once if not.
+pub(super) fn has_cc(test: &str) -> bool {
+    static FOUND: LazyLock<bool> = LazyLock::new(|| Command::new("cc").arg("--version").output().is_ok());
+    if !*FOUND {
+        eprintln!("{test}: skipped: there is no `cc` here");
+    }
+    *FOUND
+}
+
+/// Builds a text in C as a shared object.
+pub(super) fn built(name: &str, source: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let (file, object) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
+    std::fs::write(&file, source).unwrap();
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]).arg(include);
+    let ran = cc.arg(&file).arg("-o").arg(&object).output().unwrap();
+    assert!(ran.status.success(), "{name}: {}", text(&ran.stderr));
+    object
+}
+
+/// The example with a change.
+pub(super) fn changed(name: &str, from: &str, to: &str) -> String {
+    assert!(EXAMPLE.contains(from), "the example has no {from:?}");
+    format!("so:{}", built(name, &format!("#include <signal.h>\n{}", EXAMPLE.replace(from, to))).display())
+}
+
+/// The example.
+fn example() -> String {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| built("first_fit", EXAMPLE));
+    format!("so:{}", BUILT.display())
+}
+
+const CHURN: &str = "vectors/kva/churn_n100.txt.zst";
+
+#[test]
+fn the_example_is_verified_and_stands_beside_the_others() {
+    if !has_cc("the_example_is_verified_and_stands_beside_the_others") {
+        return;
+    }
+    let (engine, churn) = (example(), data(CHURN));
+    let verified = Results::of(&["verify", &churn, "--engine", &engine]);
+    verified.is(&format!("metric=mismatches|engine={engine}|workload=column l"), 0.0);
+    verified.is(&format!("metric=checked|engine={engine}|workload=column l"), 6200.0);
+    let both = ["replay", &churn, "--rounds", "1", "--engine", "btree:lowest", "--engine", &engine];
+    let replayed = Results::of(&both);
+    for engine in ["btree", &engine] {
+        assert!(replayed.value(&format!("metric=time|engine={engine}")).is_some(), "{engine}");
+    }
+    assert!(replayed.notes().contains("engines are from outside"), "{}", replayed.notes());
+    let stressed =
+        Results::of(&["stress", "kva", "--loops", "64", "--repeat", "1", "--n", "100", "--engine", &engine]);
+    stressed.is(&format!("metric=failed|engine={engine}|workload=churn"), 0.0);
+    let benched = ["bench", "kva", "--quick", "--n", "100", "--workload", "churn", "--engine", &engine];
+    assert!(Results::of(&benched).value(&format!("metric=time|engine={engine}")).is_some());
+}
+
+#[test]
+fn an_engine_that_is_off_by_one_fails_with_the_line() {
+    if !has_cc("an_engine_that_is_off_by_one_fails_with_the_line") {
+        return;
+    }
+    let engine = changed("off_by_one", "low = (*link)->last + 1;", "low = (*link)->last + 2;");
+    let output = freehold(&["verify", &data(CHURN), "--engine", &engine]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout).replace('\n', " ");
+    assert!(told.contains("churn_n100.txt.zst:") && told.contains("expected 0x"), "{told}");
+    // Where every second object is told one page too high it overlaps the one behind it, which any judge sees.
+    let engine =
+        changed("overlaps", "answer->first = at;", "answer->first = op->object % 2 ? at : at + 4096;");
+    let output = freehold(&["replay", &data(CHURN), "--engine", &engine]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("operation"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_engine_that_dies_or_hangs_is_reported_as_its_own() {
+    if !has_cc("an_engine_that_dies_or_hangs_is_reported_as_its_own") {
+        return;
+    }
+    // A store to no address would be seen by the compiler.
+    let crash = changed("crash", FREES, "struct area *area = *link;\n\n\t\traise(SIGSEGV);\n");
+    let died = format!("engine {crash} died of SIGSEGV in batch ");
+    for args in [
+        &["replay", &data(CHURN)][..],
+        &["verify", &data(CHURN)],
+        &["stress", "kva", "--loops", "64", "--repeat", "1", "--n", "100"],
+        &["bench", "kva", "--quick", "--n", "100", "--workload", "churn"],
+    ] {
+        let output = freehold(&[args, &["--engine", &crash, "--json"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let told = text(&output.stdout) + &text(&output.stderr);
+        assert!(told.contains(&died), "{args:?}: {told}");
+    }
+    // It is ended after a second, and who waits for it is told so.
+    let hang =
+        changed("hang", FREES, "struct area *area = *link;\n\n\t\tfor (volatile int on = 1; on;)\n\t\t\t;\n");
+    let output = freehold(&["replay", &data(CHURN), "--engine", &hang, "--engine-timeout", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("did not answer within 1s in batch "), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_is_no_engine_is_wrong_usage() {
+    for (engine, reason) in [
+        ("so:/nowhere/at/all.so", "cannot open shared object file"),
+        ("btree:lowest", "one from outside is wanted"),
+    ] {
+        let output = freehold(&["verify", &data(CHURN), "--engine", engine]);
+        assert_eq!(output.status.code(), Some(2), "{engine}");
+        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+    }
+    if !has_cc("what_is_no_engine_is_wrong_usage") {
+        return;
+    }
+    let later = changed("later", "FREEHOLD_VERSION, ", "FREEHOLD_VERSION + 1, ");
+    let empty = format!("so:{}", built("empty", "int nothing;\n").display());
+    for (engine, reason) in [(later, "is of version 2"), (empty, "freehold_engine")] {
+        let output = freehold(&["replay", &data(CHURN), "--engine", &engine]);
+        assert_eq!(output.status.code(), Some(2), "{engine}");
+        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+    }
+    // One of address ranges has no chunks.
+    let output = freehold(&["stress", "percpu", "--engine", &example()]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// The commands of the book's page, word for word, from the root of the repository.
+#[test]
+fn the_page_of_the_book_does_what_it_says() {
+    if !has_cc("the_page_of_the_book_does_what_it_says") {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/own_engine.md")).unwrap();
+    let block = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert_eq!(block.lines().count(), 5);
+    for line in block.lines() {
+        let mut words = line.split(' ');
+        let program = match words.next().unwrap() {
+            "freehold" => env!("CARGO_BIN_EXE_freehold"),
+            other => other,
+        };
+        let ran = Command::new(program).args(words).current_dir(&root).output().unwrap();
+        assert!(ran.status.success(), "{line}: {}{}", text(&ran.stdout), text(&ran.stderr));
+    }
+}
+
+#[test]
+fn engines_of_all_families_are_judged() {
+    if !has_cc("engines_of_all_families_are_judged") {
+        return;
+    }
+    let tiny = ["--loops", "64", "--repeat", "1", "--n", "100", "--engine"];
+    let bump = include_str!("engines/bump.c");
+    let engine = format!("so:{}", built("bump", bump).display());
+    let stressed = Results::of(&[&["stress", "percpu"], &tiny[..], &[engine.as_str()]].concat());
+    stressed.is(&format!("metric=passed|engine={engine}|workload=mixed"), 1.0);
+    let half = data("vectors/percpu/u-half64-stock.txt.zst");
+    let verified = Results::of(&["verify", &half, "--engine", &engine]);
+    // 56,652 allocations and 29,076 frees.
+    verified.is(&format!("metric=checked|engine={engine}"), 85_728.0);
+    let netns = data("traces/netns.pcpu.csv.zst");
+    Results::of(&["replay", &netns, "--rounds", "1", "--engine", &engine]);
+    // Without a place of its own every object overlaps the one before.
+    let wrong = built("bump_wrong", &bump.replace("it->next = at + size;", "it->next = at;"));
+    let engine = format!("so:{}", wrong.display());
+    for args in [["verify", &half], ["replay", &netns]] {
+        let output = freehold(&[&args[..], &["--engine", &engine]].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let told = text(&output.stdout) + &text(&output.stderr);
+        assert!(told.contains("is not free"), "{args:?}: {told}");
+    }
+    let sorted = include_str!("engines/sorted.c");
+    let engine = format!("so:{}", built("sorted", sorted).display());
+    let stressed = Results::of(&[&["stress", "maple"], &tiny[..], &[engine.as_str()]].concat());
+    for case in ["spanning", "erase", "check_alloc_rev_range"] {
+        stressed.is(&format!("metric=passed|engine={engine}|workload={case}"), 1.0);
+    }
+    let wrong =
+        built("sorted_wrong", &sorted.replace("it->at[i].first = last + 1;", "it->at[i].first = last;"));
+    let engine = format!("so:{}", wrong.display());
+    let output = freehold(&[&["stress", "maple"], &tiny[..], &[engine.as_str()]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    // A log has cursors, which the header has not.
+    let log = data("vectors/maple/pub01-tiny-plain-mix.txt.zst");
+    let output = freehold(&["verify", &log, "--engine", &engine]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).replace('\n', " ").contains("have no cursors"), "{}", text(&output.stdout));
+}

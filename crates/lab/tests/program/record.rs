@@ -1,0 +1,189 @@
+//! `freehold record` as a user meets it: whoever it is, and whatever ends it.
+
+use super::{freehold, text};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A user without rights.
+const NOBODY: u32 = 65_534;
+
+/// Whether this is root.
+fn is_root() -> bool {
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+/// A folder for all users, with a copy of the program, since not all may go where it was built.
+fn shared_folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_freehold"), folder.path().join("freehold")).unwrap();
+    folder
+}
+
+/// The program in such a folder, for nobody if this is root.
+fn as_nobody(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(folder.join("freehold"));
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.current_dir(folder).args(args).output().unwrap()
+}
+
+#[test]
+fn mappings_of_a_command_are_recorded_without_rights() {
+    let folder = shared_folder();
+    let script = "cat /proc/self/maps | sort > /dev/null; exec cat /proc/self/maps";
+    let args = ["record", "vma", "-o", "cat.vma.csv.zst", "--", "sh", "-c", script];
+    let output = as_nobody(folder.path(), &args);
+    let (told, failed) = (text(&output.stdout), text(&output.stderr));
+    if output.status.code() == Some(4) {
+        return eprintln!("not run: {failed}");
+    }
+    assert_eq!(output.status.code(), Some(0), "{failed}");
+    for words in
+        ["by ptrace", " 0 lost while recording", " 0 differences: the last snapshot agrees", "[stack]"]
+    {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert!(told.ends_with("next: freehold replay cat.vma.csv.zst\n"), "{told}");
+    // Nothing is left but the trace.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    let inspected = as_nobody(folder.path(), &["inspect", "cat.vma.csv.zst"]);
+    assert!(inspected.status.success() && text(&inspected.stdout).contains("mapping"));
+    let replayed = as_nobody(folder.path(), &["replay", "cat.vma.csv.zst", "--rounds", "1"]);
+    assert!(replayed.status.success(), "{}", text(&replayed.stderr));
+}
+
+#[test]
+fn the_kernels_events_are_for_root() {
+    let folder = shared_folder();
+    for kind in ["kva", "percpu"] {
+        let output = as_nobody(folder.path(), &["record", kind, "--for", "1ms", "-o", "x.csv"]);
+        assert_eq!(output.status.code(), Some(4));
+        assert!(text(&output.stderr).trim_end().ends_with("run as root"), "{}", text(&output.stderr));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left");
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let wrong: [&[&str]; 7] = [
+        &["record"],
+        &["record", "vma"],
+        &["record", "percpu", "--keep-pools", "--for", "1ms"],
+        &["record", "kva", "--for", "1ms", "--", "true"],
+        &["record", "kva", "--for", "1"],
+        &["record", "vma", "--pid", "1", "--", "true"],
+        &["record", "kva", "--plan", "--json"],
+    ];
+    for args in wrong {
+        assert_eq!(freehold(args).status.code(), Some(2), "{args:?}");
+    }
+    let output = freehold(&["record", "vma", "-o", "/proc/no/x.csv", "--", "true"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("nothing was recorded"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_plan_of_ptrace_changes_nothing() {
+    let output = freehold(&["record", "vma", "--plan", "--", "true"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).ends_with("nothing of the machine is changed\n"));
+}
+
+/// A folder that stands for tracefs, with as little as a recording of kva needs.
+fn fake_tracefs() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let put = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    let events = ["alloc_vmap_area", "free_vmap_area_noflush", "purge_vmap_area_lazy"];
+    for (id, name) in (1..).zip(events) {
+        let field = "field:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;";
+        let format = format!("name: {name}\nID: {id}\nformat:\n\t{field}\n\nprint fmt: \"\"\n");
+        put(&format!("events/vmalloc/{name}/format"), &format);
+        put(&format!("instance/events/vmalloc/{name}/enable"), "0\n");
+    }
+    for name in ["tracing_on", "trace_clock", "options/overwrite", "buffer_size_kb"] {
+        put(&format!("instance/{name}"), "\n");
+    }
+    let fields = [
+        "u64 timestamp;\toffset:0;\tsize:8",
+        "local_t commit;\toffset:8;\tsize:8",
+        "char data;\toffset:16;\tsize:4080",
+    ];
+    let page: String = fields.iter().map(|field| format!("\tfield: {field};\tsigned:0;\n")).collect();
+    put("instance/events/header_page", &page);
+    for cpu in freehold_sys::topology::online_cpus().unwrap_or_else(|| vec![0]) {
+        put(&format!("instance/per_cpu/cpu{cpu}/trace_pipe_raw"), "");
+        put(
+            &format!("instance/per_cpu/cpu{cpu}/stats"),
+            "overrun: 0\ncommit overrun: 0\ndropped events: 5\n",
+        );
+    }
+    put("saved_cmdlines", "");
+    put("proc/sys/vm/drop_caches", "");
+    put("proc/sys/kernel/kptr_restrict", "0\n");
+    put("proc/vmallocinfo", "0xffffc90000000000-0xffffc90000005000   20480 fork+0x1/0x2 pages=4 vmalloc\n");
+    fs::create_dir(folder.path().join("instances")).unwrap();
+    folder
+}
+
+#[test]
+fn ctrl_c_ends_a_recording_and_puts_all_back() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let (tracefs, to) = (fake_tracefs(), TempDir::new().unwrap());
+        let option = format!("--tracefs={}", tracefs.path().display());
+        let instances = tracefs.path().join("instances");
+        let entries = || fs::read_dir(&instances).unwrap().count();
+        let raw = to.path().join("raw");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
+        command.args(["record", "kva", &option, "-o", "x.csv", "--raw", "raw"]).current_dir(to.path());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let started = Instant::now();
+        // The last file that is made before the signal is waited for.
+        while !raw.join("vmallocinfo.start").exists() {
+            assert!(started.elapsed() < Duration::from_secs(60), "it does not begin");
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(entries(), 1);
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains(&format!("SIG{signal} ended the recording")));
+        assert_eq!(entries(), 0);
+        assert_eq!(fs::read_to_string(tracefs.path().join("instance/tracing_on")).unwrap(), "0\n");
+        assert_eq!(fs::read_to_string(tracefs.path().join("proc/sys/kernel/kptr_restrict")).unwrap(), "0\n");
+        for name in ["vmallocinfo.end", "recording"] {
+            assert!(raw.join(name).exists(), "{name}: {}", text(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn lost_events_are_the_last_word_and_a_failure_if_strict() {
+    let (tracefs, to) = (fake_tracefs(), TempDir::new().unwrap());
+    let option = format!("--tracefs={}", tracefs.path().display());
+    let run = |more: &[&str]| {
+        let args = [&["record", "kva", "--for", "1ms", &option, "-o", "x.csv"], more].concat();
+        Command::new(env!("CARGO_BIN_EXE_freehold")).args(args).current_dir(to.path()).output().unwrap()
+    };
+    let lost = 5 * freehold_sys::topology::online_cpus().map_or(1, |cpus| cpus.len());
+    for (more, code, left) in [(&[][..], 0, 1), (&["--strict"], 1, 2)] {
+        let output = run(more);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+        let told = text(&output.stdout);
+        let last = told.lines().last().unwrap();
+        assert!(last.starts_with(&format!("warning: {lost} events are lost")), "{told}");
+        assert_eq!(fs::read_dir(to.path()).unwrap().count(), left, "the raw recording is kept if it fails");
+    }
+}

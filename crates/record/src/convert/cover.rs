@@ -1,0 +1,114 @@
+//! Which addresses of a process are mapped: enough to hold a recording against `/proc/PID/maps`.
+
+#[cfg(test)]
+mod tests;
+
+use crate::event::{Call, Mapping, Source, What};
+use std::collections::BTreeMap;
+
+/// `MREMAP_DONTUNMAP`.
+const MREMAP_DONTUNMAP: u64 = 4;
+/// The kernel's half, where `[vsyscall]` is.
+const KERNEL_HALF: u64 = 1 << 63;
+
+/// Ranges of mapped addresses: start to the first address above. Cost: a logarithm of the ranges, and those that are replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cover {
+    ranges: BTreeMap<u64, u64>,
+    /// Where the heap ends, once that is known.
+    heap_end: Option<u64>,
+}
+
+impl Cover {
+    /// What a call that succeeded, or the kernel, changed.
+    pub(super) fn follow(&mut self, what: &What, page: u64) {
+        let up = |address: u64| address.checked_next_multiple_of(page.max(1)).unwrap_or(address);
+        match *what {
+            What::KernelMapping(Mapping { start, end, .. }) => self.map(start, end),
+            What::Call { call, args, ret, .. } if call == Call::Brk || ret >= 0 => {
+                let [first, len, new_len, flags, ..] = args;
+                let end = |start: u64, len: u64| up(start.saturating_add(len));
+                match call {
+                    Call::Mmap => self.map(ret.cast_unsigned(), end(ret.cast_unsigned(), len)),
+                    Call::Munmap => self.unmap(first, end(first, len)),
+                    Call::Mremap => {
+                        if flags & MREMAP_DONTUNMAP == 0 {
+                            self.unmap(first, end(first, len));
+                        }
+                        self.map(ret.cast_unsigned(), end(ret.cast_unsigned(), new_len));
+                    }
+                    Call::Brk => self.brk(up(ret.cast_unsigned())),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is mapped when the recording begins.
+    pub(super) fn of(mappings: &[Mapping]) -> Self {
+        let mut cover = Self::default();
+        mappings
+            .iter()
+            .filter(|mapping| mapping.start < KERNEL_HALF)
+            .for_each(|it| cover.map(it.start, it.end));
+        cover
+    }
+
+    fn brk(&mut self, end: u64) {
+        match self.heap_end.replace(end) {
+            Some(before) if before < end => self.map(before, end),
+            Some(before) => self.unmap(end, before),
+            None => {}
+        }
+    }
+
+    fn map(&mut self, start: u64, end: u64) {
+        self.unmap(start, end);
+        if start < end {
+            self.ranges.insert(start, end);
+        }
+    }
+
+    fn unmap(&mut self, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
+        let before = self.ranges.range_mut(..start).next_back();
+        if let Some((_, above)) = before.filter(|(_, above)| **above > start) {
+            let rest = std::mem::replace(above, start);
+            self.ranges.insert(start, rest);
+        }
+        while let Some((&low, &high)) = self.ranges.range(start..end).next() {
+            self.ranges.remove(&low);
+            if high > end {
+                self.ranges.insert(end, high);
+            }
+        }
+    }
+
+    /// Neighbours joined.
+    fn joined(&self) -> Vec<(u64, u64)> {
+        let mut joined: Vec<(u64, u64)> = Vec::new();
+        for (&start, &end) in &self.ranges {
+            match joined.last_mut() {
+                Some((_, last)) if *last == start => *last = end,
+                _ => joined.push((start, end)),
+            }
+        }
+        joined
+    }
+
+    /// Ranges that are mapped here or there and not both. The stack grows by itself and does not count.
+    pub(super) fn differences(&self, mappings: &[Mapping]) -> u64 {
+        let (mut ours, mut theirs) = (self.clone(), Self::of(mappings));
+        for stack in mappings.iter().filter(|mapping| mapping.source == Source::Stack) {
+            ours.unmap(stack.start, stack.end);
+            theirs.unmap(stack.start, stack.end);
+        }
+        let mut only_theirs = theirs.clone();
+        self.ranges.iter().for_each(|(start, end)| only_theirs.unmap(*start, *end));
+        theirs.ranges.iter().for_each(|(start, end)| ours.unmap(*start, *end));
+        (ours.joined().len() + only_theirs.joined().len()) as u64
+    }
+}

@@ -1,0 +1,90 @@
+//! Ranges against a page by page list.
+
+use super::*;
+use crate::event::File;
+use proptest::prelude::*;
+
+const PAGE: u64 = 4096;
+const PAGES: usize = 64;
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Map(u64, u64),
+    Unmap(u64, u64),
+    Move(u64, u64, u64, u64),
+    Break(u64),
+}
+
+fn call(call: Call, args: [u64; 6], ret: u64) -> What {
+    What::Call { call, args, ret: ret.cast_signed(), file: File::Anonymous }
+}
+
+fn mapping(start: u64, end: u64, source: Source) -> Mapping {
+    Mapping { start, end, prot: 3, shared: false, source, file: File::Anonymous, offset: 0 }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn ranges_are_what_pages_are(changes in prop::collection::vec(prop_oneof![
+        (0..48u64, 1..16u64).prop_map(|(at, len)| Change::Map(at, len)),
+        (0..48u64, 1..16u64).prop_map(|(at, len)| Change::Unmap(at, len)),
+        (0..48u64, 1..16u64, 0..48u64, 1..16u64).prop_map(|(a, b, c, d)| Change::Move(a, b, c, d)),
+        (40..60u64).prop_map(Change::Break),
+    ], 1..40)) {
+        let (mut cover, mut pages, mut end) = (Cover::default(), [false; PAGES], None);
+        let set = |pages: &mut [bool; PAGES], at: u64, len: u64, to: bool| {
+            pages[at as usize..(at + len) as usize].fill(to);
+        };
+        for change in changes {
+            let what = match change {
+                Change::Map(at, len) => {
+                    set(&mut pages, at, len, true);
+                    call(Call::Mmap, [0, len * PAGE - 1, 3, 0x22, 0, 0], at * PAGE)
+                }
+                Change::Unmap(at, len) => {
+                    set(&mut pages, at, len, false);
+                    call(Call::Munmap, [at * PAGE, len * PAGE - 1, 0, 0, 0, 0], 0)
+                }
+                Change::Move(at, len, to, longer) => {
+                    set(&mut pages, at, len, false);
+                    set(&mut pages, to, longer, true);
+                    call(Call::Mremap, [at * PAGE, len * PAGE, longer * PAGE, 1, 0, 0], to * PAGE)
+                }
+                Change::Break(to) => {
+                    match end.replace(to) {
+                        Some(before) if before < to => set(&mut pages, before, to - before, true),
+                        Some(before) => set(&mut pages, to, before - to, false),
+                        None => {}
+                    }
+                    call(Call::Brk, [to * PAGE, 0, 0, 0, 0, 0], to * PAGE)
+                }
+            };
+            cover.follow(&what, PAGE);
+            let mapped = |page: usize| {
+                let address = page as u64 * PAGE;
+                cover.ranges.range(..=address).next_back().is_some_and(|(_, end)| *end > address)
+            };
+            prop_assert!((0..PAGES).all(|page| mapped(page) == pages[page]));
+            let joined = cover.joined();
+            let runs = (0..PAGES).filter(|page| pages[*page] && (*page == 0 || !pages[page - 1])).count();
+            prop_assert_eq!(joined.len(), runs);
+            let same: Vec<Mapping> =
+                joined.iter().map(|(start, end)| mapping(*start, *end, Source::Anon)).collect();
+            prop_assert_eq!(cover.differences(&same), 0);
+        }
+    }
+}
+
+#[test]
+fn what_failed_changes_nothing_and_the_stack_does_not_count() {
+    let mut cover = Cover::default();
+    cover.follow(&What::KernelMapping(mapping(0x8000, 0x9000, Source::Stack)), PAGE);
+    cover.follow(&call(Call::Mmap, [0, PAGE, 3, 0x22, 0, 0], (-12i64).cast_unsigned()), PAGE);
+    cover.follow(&call(Call::Munmap, [0x8000, PAGE, 0, 0, 0, 0], (-22i64).cast_unsigned()), PAGE);
+    let stack = mapping(0x6000, 0x9000, Source::Stack);
+    let kernel = mapping(0xffff_ffff_ff60_0000, 0xffff_ffff_ff60_1000, Source::Anon);
+    assert_eq!(cover.differences(&[stack, kernel]), 0);
+    assert_eq!(cover.differences(&[stack, mapping(0x1000, 0x2000, Source::Anon)]), 1);
+}

@@ -1,0 +1,306 @@
+//! Address spaces of processes: which task is in which, and the calls that change them.
+
+use super::Rows;
+use super::cover::Cover;
+use crate::Error;
+use crate::event::{Call, Event, File, Mapping, Source, What};
+use crate::folder::Meta;
+use crate::snapshot::Snapshots;
+use freehold_trace::Stamp;
+use freehold_trace::vma::{
+    Action, Backing, Errno, Event as Row, Mapping as RowMapping, MappingSource, Outcome,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+
+/// `MREMAP_FIXED` and `MREMAP_DONTUNMAP`: the new address counts.
+const NEW_ADDRESS: u64 = 2 | 4;
+
+/// An address space.
+#[derive(Default)]
+struct Space {
+    /// Tasks that are in it.
+    users: u32,
+    /// Nothing but the kernel's mappings since its program was started.
+    fresh: bool,
+    destroyed: bool,
+    cover: Cover,
+}
+
+struct State<'a> {
+    page: u64,
+    snapshots: &'a Snapshots,
+    tasks: HashMap<u32, u32>,
+    /// The last space of tasks that ended.
+    ended: HashMap<u32, u32>,
+    spaces: Vec<Space>,
+    files: HashMap<(u64, u64), u32>,
+    /// Calls that change mappings in a way that no row says.
+    unsaid: BTreeMap<&'static str, u64>,
+    differences: Option<u64>,
+}
+
+/// Writes the rows.
+pub(super) fn convert<W: Write>(
+    snapshots: &Snapshots,
+    meta: &Meta,
+    events: impl Iterator<Item = Result<Event, Error>>,
+    rows: &mut Rows<W>,
+) -> Result<(), Error> {
+    let mut state = State {
+        page: meta.page_bytes,
+        snapshots,
+        tasks: HashMap::new(),
+        ended: HashMap::new(),
+        spaces: Vec::new(),
+        files: HashMap::new(),
+        unsaid: BTreeMap::new(),
+        differences: None,
+    };
+    for (&pid, mappings) in &snapshots.start.maps {
+        let stamp = Stamp { at_ns: 0, cpu: 0, tid: pid };
+        let space = state.exec(stamp, rows)?;
+        for mapping in mappings {
+            state.mapping(stamp, space, mapping, rows)?;
+        }
+    }
+    for event in events {
+        let event = event?;
+        let stamp = rows.take(&event)?;
+        state.follow(stamp, &event.what, rows)?;
+    }
+    for (&pid, mappings) in &snapshots.end.maps {
+        if let Some(&space) = state.tasks.get(&pid) {
+            state.compare(space, mappings);
+        }
+    }
+    for (call, count) in &state.unsaid {
+        rows.warn(format!("{count} calls of {call} change mappings and have no row"));
+    }
+    rows.summary.differences = state.differences;
+    Ok(())
+}
+
+impl State<'_> {
+    fn follow<W: Write>(&mut self, stamp: Stamp, what: &What, rows: &mut Rows<W>) -> Result<(), Error> {
+        match *what {
+            What::Call { .. } => self.call(stamp, what, rows),
+            What::GapSearch { ret, flags, len, low, high, align_mask, align_offset } => {
+                let space = self.space(stamp, rows)?;
+                let (top_down, outcome) = (flags & 1 != 0, outcome(ret));
+                let len_bytes = len;
+                let action =
+                    Action::GapSearch { low, high, len_bytes, align_mask, top_down, align_offset, outcome };
+                row(stamp, Some(space), action, rows)
+            }
+            What::KernelMapping(ref mapping) => {
+                let space = self.space(stamp, rows)?;
+                self.mapping(stamp, space, mapping, rows)
+            }
+            What::Exec => self.exec(stamp, rows).map(drop),
+            What::Fork { child, flags } | What::Thread { child, flags } => {
+                let shares = matches!(what, What::Thread { .. });
+                self.child(stamp, child, flags, shares, rows)
+            }
+            What::Exit => self.exit(stamp, rows),
+            What::ExitMmap => {
+                let space = self.tasks.get(&stamp.tid).or_else(|| self.ended.get(&stamp.tid));
+                let Some(&space) = space else { return Ok(()) };
+                // Of a space that has other tasks, this is another's end.
+                if self.at(space).users <= 1 { self.destroy(stamp, space, rows) } else { Ok(()) }
+            }
+            _ => {
+                rows.other(what);
+                Ok(())
+            }
+        }
+    }
+
+    fn at(&mut self, space: u32) -> &mut Space {
+        let at = space as usize;
+        if self.spaces.len() <= at {
+            self.spaces.resize_with(at + 1, Space::default);
+        }
+        &mut self.spaces[at]
+    }
+
+    /// A new space with a task in it.
+    fn enter(&mut self, tid: u32) -> u32 {
+        let space = self.spaces.len() as u32;
+        self.at(space).users = 1;
+        self.tasks.insert(tid, space);
+        space
+    }
+
+    /// The space of the task. One that was not seen so far gets one, whose mappings are not known.
+    fn space<W: Write>(&mut self, stamp: Stamp, rows: &mut Rows<W>) -> Result<u32, Error> {
+        if let Some(&space) = self.tasks.get(&stamp.tid) {
+            return Ok(space);
+        }
+        rows.summary.unknown += 1;
+        self.exec(stamp, rows)
+    }
+
+    fn exec<W: Write>(&mut self, stamp: Stamp, rows: &mut Rows<W>) -> Result<u32, Error> {
+        let before = self.tasks.get(&stamp.tid).copied();
+        if let Some(space) = before {
+            // perf tells of a program's start before its mappings, the kernel's event after them.
+            if self.at(space).fresh {
+                return Ok(space);
+            }
+            self.leave(stamp, space, rows)?;
+        }
+        let new_space = self.enter(stamp.tid);
+        self.at(new_space).fresh = true;
+        row(stamp, before, Action::Exec { new_space }, rows)?;
+        Ok(new_space)
+    }
+
+    fn leave<W: Write>(&mut self, stamp: Stamp, space: u32, rows: &mut Rows<W>) -> Result<(), Error> {
+        let users = &mut self.at(space).users;
+        *users = users.saturating_sub(1);
+        if *users == 0 { self.destroy(stamp, space, rows) } else { Ok(()) }
+    }
+
+    fn destroy<W: Write>(&mut self, stamp: Stamp, space: u32, rows: &mut Rows<W>) -> Result<(), Error> {
+        if std::mem::replace(&mut self.at(space).destroyed, true) {
+            return Ok(());
+        }
+        self.at(space).cover = Cover::default();
+        row(stamp, Some(space), Action::Destroy, rows)
+    }
+
+    fn child<W: Write>(
+        &mut self,
+        stamp: Stamp,
+        child: u32,
+        flags: u64,
+        shares: bool,
+        rows: &mut Rows<W>,
+    ) -> Result<(), Error> {
+        // Two sources may tell of the same.
+        if self.tasks.contains_key(&child) {
+            return Ok(());
+        }
+        self.ended.remove(&child);
+        let space = self.space(stamp, rows)?;
+        self.at(space).fresh = false;
+        if shares {
+            self.at(space).users += 1;
+            self.tasks.insert(child, space);
+            return row(stamp, Some(space), Action::Thread { child, flags }, rows);
+        }
+        let cover = self.at(space).cover.clone();
+        let new_space = self.enter(child);
+        self.at(new_space).cover = cover;
+        row(stamp, Some(space), Action::Fork { child, flags, new_space }, rows)
+    }
+
+    fn exit<W: Write>(&mut self, stamp: Stamp, rows: &mut Rows<W>) -> Result<(), Error> {
+        let Some(space) = self.tasks.remove(&stamp.tid) else { return Ok(()) };
+        self.ended.insert(stamp.tid, space);
+        let snapshots = self.snapshots;
+        if let Some(mappings) = snapshots.end.maps.get(&stamp.tid) {
+            self.compare(space, mappings);
+        }
+        let last = self.at(space).users <= 1;
+        row(stamp, Some(space), Action::Exit { last }, rows)?;
+        self.leave(stamp, space, rows)
+    }
+
+    fn compare(&mut self, space: u32, mappings: &[Mapping]) {
+        let differences = self.at(space).cover.differences(mappings);
+        *self.differences.get_or_insert(0) += differences;
+    }
+
+    fn mapping<W: Write>(
+        &mut self,
+        stamp: Stamp,
+        space: u32,
+        mapping: &Mapping,
+        rows: &mut Rows<W>,
+    ) -> Result<(), Error> {
+        let page = self.page;
+        self.at(space).cover.follow(&What::KernelMapping(*mapping), page);
+        let source = match mapping.source {
+            Source::Stack => MappingSource::Stack,
+            Source::Vdso => MappingSource::Vdso,
+            Source::Vvar => MappingSource::Vvar,
+            Source::File => MappingSource::File,
+            Source::Anon => MappingSource::Anonymous,
+        };
+        let mapping = RowMapping {
+            address: mapping.start,
+            len_bytes: mapping.end - mapping.start,
+            prot: mapping.prot,
+            source,
+            shared: mapping.shared,
+            backing: self.backing(mapping.file),
+            offset_bytes: mapping.offset,
+        };
+        row(stamp, Some(space), Action::KernelMap(mapping), rows)
+    }
+
+    fn backing(&mut self, file: File) -> Backing {
+        match file {
+            File::Anonymous => Backing::Anonymous,
+            File::Unknown => Backing::Unknown,
+            File::Known { dev, inode } => {
+                let next = self.files.len() as u32 + 1;
+                Backing::File(*self.files.entry((dev, inode)).or_insert(next))
+            }
+        }
+    }
+
+    fn call<W: Write>(&mut self, stamp: Stamp, what: &What, rows: &mut Rows<W>) -> Result<(), Error> {
+        let What::Call { call, args, ret, file } = *what else { return Ok(()) };
+        let space = self.space(stamp, rows)?;
+        let page = self.page;
+        let it = self.at(space);
+        it.fresh = false;
+        it.cover.follow(what, page);
+        let ([address, len_bytes, third, flags, fifth, offset_bytes], outcome) = (args, outcome(ret));
+        // More bits than these are no protection and no advice, and are refused.
+        let value = u32::try_from(third).unwrap_or(u32::MAX);
+        let action = match call {
+            Call::Mmap => {
+                let backing = self.backing(file);
+                Action::Map { address, len_bytes, prot: value, flags, backing, offset_bytes, outcome }
+            }
+            Call::Munmap => Action::Unmap { address, len_bytes, outcome },
+            Call::Mprotect => Action::Protect { address, len_bytes, prot: value, outcome },
+            Call::Mremap => Action::Remap {
+                address,
+                old_len_bytes: len_bytes,
+                new_len_bytes: third,
+                flags,
+                new_address: (flags & NEW_ADDRESS != 0).then_some(fifth),
+                outcome,
+            },
+            Call::Brk => Action::Break { request: address, outcome },
+            Call::Madvise if matches!(value, 0..=2 | 10..=19) => {
+                Action::Advise { address, len_bytes, advice: value, outcome }
+            }
+            Call::Shmat | Call::Shmdt | Call::RemapFilePages => {
+                if outcome.is_ok() {
+                    *self.unsaid.entry(call.name()).or_default() += 1;
+                }
+                return Ok(());
+            }
+            Call::Madvise | Call::ProcessMadvise | Call::Mseal => return Ok(()),
+        };
+        row(stamp, Some(space), action, rows)
+    }
+}
+
+fn row<W: Write>(stamp: Stamp, space: Option<u32>, action: Action, rows: &mut Rows<W>) -> Result<(), Error> {
+    rows.row(&Row { stamp, space, action })
+}
+
+/// An address, or an error.
+fn outcome(ret: i64) -> Outcome {
+    match u16::try_from(ret.wrapping_neg()) {
+        Ok(errno @ 1..=4095) => Err(Errno(errno)),
+        _ => Ok(ret.cast_unsigned()),
+    }
+}

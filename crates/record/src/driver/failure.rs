@@ -1,0 +1,45 @@
+//! Why a recording failed.
+
+use freehold_sys::SysError;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a recording failed. The machine is as it was before.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The machine, or this user, lacks something. It says what, and what to do.
+    #[error("{0}")]
+    Lacking(String),
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A file of the kernel or of the recording cannot be read or written.
+    #[error("{} cannot be {done}: {reason}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What was to be done with it, as in "cannot be written".
+        done: &'static str,
+        /// Why not.
+        reason: io::Error,
+    },
+    /// A system call failed.
+    #[error(transparent)]
+    System(#[from] SysError),
+    /// The command cannot be run.
+    #[error("{command:?} cannot be run: {reason}")]
+    Command {
+        /// The program.
+        command: String,
+        /// Why not.
+        reason: io::Error,
+    },
+}
+
+impl Failure {
+    /// What makes one of an error of a file.
+    pub(crate) fn file(file: &Path, done: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let file = file.to_owned();
+        move |reason| Self::File { file, done, reason }
+    }
+}

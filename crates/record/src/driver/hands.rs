@@ -1,0 +1,208 @@
+//! Changes to the machine, each with what undoes it; or a plan of them.
+//!
+//! The same code records and plans, so a plan tells what a recording does. What was changed is put back in reverse order when [`Hands`] is
+//! dropped, however the recording ends.
+
+use super::failure::Failure;
+use super::machine::Machine;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// What undoes a change.
+#[derive(Debug)]
+enum Undo {
+    /// Removes an instance.
+    Remove(PathBuf),
+    /// Writes a text.
+    Write(PathBuf, String),
+}
+
+/// What changes the machine.
+#[derive(Debug)]
+pub(crate) struct Hands<'m> {
+    pub(crate) machine: &'m Machine,
+    /// The lines of the plan, if nothing is to be changed.
+    plan: Option<Vec<String>>,
+    undo: Vec<Undo>,
+}
+
+impl<'m> Hands<'m> {
+    /// Hands that change the machine, or only say what they would change.
+    pub(crate) fn new(machine: &'m Machine, only_plan: bool) -> Self {
+        Self { machine, plan: only_plan.then(Vec::new), undo: Vec::new() }
+    }
+
+    /// Whether nothing is to be changed.
+    pub(crate) fn only_plan(&self) -> bool {
+        self.plan.is_some()
+    }
+
+    /// A line of the plan; false if this is no plan.
+    pub(crate) fn planned(&mut self, line: impl FnOnce() -> String) -> bool {
+        if let Some(plan) = &mut self.plan {
+            plan.push(line());
+        }
+        self.plan.is_some()
+    }
+
+    /// The lines of the plan, with what would be undone.
+    pub(crate) fn into_plan(mut self) -> Vec<String> {
+        let undo = std::mem::take(&mut self.undo);
+        let shown = |file: &Path| self.machine.shown(file).display().to_string();
+        for undo in undo.iter().rev() {
+            self.planned(|| match undo {
+                Undo::Remove(folder) => format!("undo    remove {}", shown(folder)),
+                Undo::Write(file, text) => format!("undo    write {text} to {}", shown(file)),
+            });
+        }
+        self.plan.take().unwrap_or_default()
+    }
+
+    /// Makes an instance, which is removed at the end.
+    pub(crate) fn make_instance(&mut self, instance: &Path) -> Result<(), Failure> {
+        let shown = self.machine.shown(instance);
+        if !self.planned(|| format!("make    {}", shown.display())) {
+            fs::create_dir(instance).map_err(|reason| {
+                if reason.kind() == io::ErrorKind::PermissionDenied {
+                    let file = shown.display();
+                    return Failure::Lacking(format!("{file} cannot be made ({reason}): run as root"));
+                }
+                Failure::File { file: shown, done: "made", reason }
+            })?;
+        }
+        self.undo.push(Undo::Remove(instance.to_owned()));
+        match &self.machine.template {
+            Some(template) if !self.only_plan() => {
+                link_all(template, instance).map_err(Failure::file(instance, "filled"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes an instance that another process has left.
+    pub(crate) fn remove_instance(&mut self, instance: &Path) -> Result<(), Failure> {
+        let shown = self.machine.shown(instance);
+        if self.planned(|| format!("remove  {}: its process is gone", shown.display())) {
+            return Ok(());
+        }
+        remove(self.machine, instance).map_err(Failure::file(&shown, "removed"))
+    }
+
+    /// Writes a text to a file of the kernel.
+    pub(crate) fn write(&mut self, file: &Path, text: &str) -> Result<(), Failure> {
+        let shown = self.machine.shown(file);
+        if self.planned(|| format!("write   {text} to {}", shown.display())) {
+            return Ok(());
+        }
+        write(file, text).map_err(Failure::file(&shown, "written"))
+    }
+
+    /// Writes a text to a file of the kernel, and what was there before as soon as `during` is done.
+    pub(crate) fn write_during<T>(
+        &mut self,
+        file: &Path,
+        text: &str,
+        during: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let before = fs::read_to_string(file).map_err(Failure::file(file, "read"))?;
+        let before = before.trim().to_owned();
+        if before == text {
+            return during(self);
+        }
+        self.undo.push(Undo::Write(file.to_owned(), before));
+        let depth = self.undo.len();
+        let done = self.write(file, text).and_then(|()| during(self));
+        debug_assert_eq!(depth, self.undo.len(), "nothing that is to be undone later is done meanwhile");
+        if let Some(Undo::Write(file, before)) = self.undo.pop() {
+            self.write(&file, &before)?;
+        }
+        done
+    }
+
+    /// Reads what is there for a recording's folder.
+    pub(crate) fn save(&mut self, file: &Path, to: &Path) -> Result<(), Failure> {
+        let shown = self.machine.shown(file);
+        if self.planned(|| format!("read    {}", shown.display())) {
+            return Ok(());
+        }
+        let text = read(file).map_err(Failure::file(&shown, "read"))?;
+        if let Some(folder) = to.parent() {
+            fs::create_dir_all(folder).map_err(Failure::file(folder, "made"))?;
+        }
+        fs::write(to, text).map_err(Failure::file(to, "written"))
+    }
+
+    /// Puts everything back.
+    ///
+    /// # Errors
+    /// The first that could not be; the others are.
+    pub(crate) fn undo(&mut self) -> Result<(), Failure> {
+        let mut done = Ok(());
+        while let Some(undo) = self.undo.pop() {
+            let undone = match &undo {
+                Undo::Remove(instance) => {
+                    let shown = self.machine.shown(instance);
+                    remove(self.machine, instance).map_err(Failure::file(&shown, "removed"))
+                }
+                Undo::Write(file, text) => write(file, text).map_err(Failure::file(file, "written")),
+            };
+            done = done.and(undone);
+        }
+        done
+    }
+}
+
+impl Drop for Hands<'_> {
+    fn drop(&mut self) {
+        if !self.only_plan() {
+            // There is an error already, which is the first.
+            let _ = self.undo();
+        }
+    }
+}
+
+/// Bytes that are asked for at once.
+const AT_ONCE: usize = 1 << 20;
+
+/// Reads a file of the kernel. In few large parts: a list that is read in one part is of one moment, and some files
+/// (`events/header_page`) end after their first part, however small it was.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let (mut file, mut text, mut length) = (fs::File::open(file)?, vec![0; AT_ONCE], 0);
+    loop {
+        match file.read(&mut text[length..]) {
+            Ok(0) => {
+                text.truncate(length);
+                return Ok(text);
+            }
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        text.resize(length + AT_ONCE, 0);
+    }
+}
+
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).open(file)?.write_all(format!("{text}\n").as_bytes())
+}
+
+/// Removes an instance. A folder that stands for one has files, which a kernel's does not count.
+fn remove(machine: &Machine, instance: &Path) -> io::Result<()> {
+    if machine.template.is_some() { fs::remove_dir_all(instance) } else { fs::remove_dir(instance) }
+}
+
+/// Links all files of a folder, and of the folders in it, into another one.
+fn link_all(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&to)?;
+            link_all(&entry.path(), &to)?;
+        } else {
+            fs::hard_link(entry.path(), &to)?;
+        }
+    }
+    Ok(())
+}

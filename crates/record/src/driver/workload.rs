@@ -1,0 +1,83 @@
+//! What runs while it is recorded: a command, or the machine as it is.
+
+use super::failure::Failure;
+use freehold_harness::child::{Child, Ended};
+use freehold_harness::signals::{Signal, Signals};
+use std::ffi::OsString;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How often a command is asked whether it has ended.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What runs meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// The machine as it is, for so long.
+    For(Duration),
+    /// A command, until it ends.
+    Command(Vec<OsString>),
+    /// The machine as it is, until a signal.
+    UntilSignal,
+}
+
+impl Workload {
+    /// As a recording names it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::For(time) => format!("the machine, for {} s", time.as_secs_f64()),
+            Self::Command(words) => {
+                words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+            }
+            Self::UntilSignal => "the machine, until a signal".to_owned(),
+        }
+    }
+
+    /// The command, if there is one. It waits.
+    pub(crate) fn hold(&self) -> Result<Option<Child>, Failure> {
+        match self {
+            Self::Command(words) => Ok(Some(Child::hold(words)?)),
+            Self::For(_) | Self::UntilSignal => Ok(None),
+        }
+    }
+
+    /// Runs it to its end, or until a signal. The first signal goes to the command, which may end in its own way; a second one kills it.
+    pub(crate) fn run(
+        &self,
+        child: Option<Child>,
+        signals: &Signals,
+    ) -> Result<(Option<Ended>, Option<Signal>), Failure> {
+        let Some(mut child) = child else {
+            let started = Instant::now();
+            loop {
+                let left = match self {
+                    Self::For(time) => time.saturating_sub(started.elapsed()),
+                    _ => Duration::from_secs(1),
+                };
+                if left.is_zero() {
+                    return Ok((None, None));
+                }
+                if let Some(signal) = signals.wait(left)? {
+                    return Ok((None, Some(signal)));
+                }
+            }
+        };
+        child.release();
+        child.executed().map_err(|error| Failure::Command {
+            command: self.name(),
+            reason: io::Error::from_raw_os_error(error.errno),
+        })?;
+        let mut first = None;
+        loop {
+            if let Some(ended) = child.ended()? {
+                return Ok((Some(ended), first));
+            }
+            if let Some(signal) = signals.wait(PAUSE)? {
+                // A command that has just ended is asked for above.
+                let _ = child.signal(if first.is_none() { signal } else { Signal::KILL });
+                first = first.or(Some(signal));
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! A file or folder of any kind becomes a trace.
+//!
+//! The kind of a file is found from its content. Cost: one pass; memory as [`crate::convert`] says; a compressed file of a binary
+//! kind is decompressed into a temporary one.
+
+use crate::Error;
+use crate::convert::{Summary, convert};
+use crate::event::{Event, What};
+use crate::folder::{Meta, Origin, RECORDING};
+use crate::recording::{NEEDED, Recording, Source, open_folder};
+use crate::snapshot::{Area, Snapshots};
+use crate::text::Text;
+use crate::text::line::{Shared, head};
+use crate::text::strace::{self, Strace};
+use crate::text::{maps, vmallocinfo};
+use crate::{perf_data, trace_dat};
+use freehold_trace::{Kind, Lines, TraceError};
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a decompressed binary file at most.
+const MOST_BYTES: u64 = 4 << 30;
+/// Lines that are looked at to tell what a text is.
+const LOOKED_AT: usize = 1 << 10;
+/// Events without a kind before the first that has one, at most.
+const MOST_UNDECIDED: usize = 1 << 16;
+
+/// What an import is told besides its files.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `/proc/vmallocinfo` before and, if there is a second one, after the events.
+    pub vmallocinfo: Vec<PathBuf>,
+    /// Which events are wanted of a file that has several kinds; else those of the first.
+    pub kind: Option<Kind>,
+    /// Whether the trace is compressed with zstd.
+    pub compress: bool,
+}
+
+/// How well a trace is compressed, of 1 to 22.
+const LEVEL: i32 = 10;
+
+/// Reads a recording, whose kind is found from its content, and writes the trace. Files of `/proc/vmallocinfo` may be among the
+/// others.
+///
+/// # Errors
+/// A file cannot be read as what it is, or `out` not be written.
+pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Result<Summary, Error> {
+    let (mut recordings, mut snapshots) = (Vec::new(), options.vmallocinfo.clone());
+    for file in files {
+        match looked_at(file)? {
+            Looks::Areas => snapshots.push(file.clone()),
+            looks => recordings.push((file, looks)),
+        }
+    }
+    let (file, looks) = match (recordings.pop(), recordings.pop()) {
+        (Some(one), None) => one,
+        (Some((file, _)), Some(_)) => {
+            return Err(Error::unfit(
+                file,
+                "one recording at a time; other files may be of /proc/vmallocinfo",
+            ));
+        }
+        (None, _) => {
+            let file = files.first().map_or(Path::new("-"), PathBuf::as_path);
+            return Err(Error::unfit(file, "no recording: /proc/vmallocinfo alone is none"));
+        }
+    };
+    // Held until all is read.
+    let mut unpacked = None;
+    let mut recording = open(file, looks, &mut unpacked)?;
+    read_snapshots(&snapshots, &mut recording.snapshots)?;
+    let mut events = Undecided { events: recording.events, ahead: VecDeque::new() };
+    let mut meta = recording.meta;
+    match options.kind {
+        Some(kind) if !recording.has_kind || kind == meta.kind => meta.kind = kind,
+        Some(kind) => {
+            let what = format!("a recording of kind {}, not {}", meta.kind.name(), kind.name());
+            return Err(Error::unfit(file, what));
+        }
+        None if !recording.has_kind => meta.kind = events.kind(file)?,
+        None => {}
+    }
+    if meta.command.is_empty() {
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+        name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);
+    }
+    let mut summary = if options.compress {
+        let mut out = zstd::Encoder::new(out, LEVEL)?;
+        let summary = convert(&meta, &recording.snapshots, &mut events, &mut out)?;
+        out.finish()?.flush()?;
+        summary
+    } else {
+        convert(&meta, &recording.snapshots, &mut events, out)?
+    };
+    summary.warnings.extend(events.events.warnings());
+    if summary.rows == 0 && recording.has_kind {
+        summary.warnings.push("nothing was recorded".to_owned());
+    } else if summary.rows == 0 {
+        let (_, _, event, since) =
+            NEEDED.into_iter().find(|(kind, ..)| *kind == meta.kind).unwrap_or(NEEDED[0]);
+        return Err(Error::MissingEvent { file: file.clone(), event, since, release: meta.release });
+    }
+    Ok(summary)
+}
+
+/// What a file looks like.
+enum Looks {
+    Folder,
+    PerfData,
+    TraceDat,
+    /// Lines of the shared grammar.
+    Text(Origin),
+    Strace,
+    /// `/proc/vmallocinfo`.
+    Areas,
+}
+
+fn looked_at(file: &Path) -> Result<Looks, Error> {
+    if file.is_dir() {
+        return Ok(Looks::Folder);
+    }
+    let mut reader = opened(file)?;
+    let first = reader.fill_buf().map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
+    if first.starts_with(perf_data::MAGIC) {
+        return Ok(Looks::PerfData);
+    }
+    if first.starts_with(trace_dat::MAGIC) {
+        return Ok(Looks::TraceDat);
+    }
+    let (mut lines, mut origin) = (Lines::open(file)?, Origin::Perf);
+    for _ in 0..LOOKED_AT {
+        let Some(text) = lines.advance()? else { break };
+        if text.starts_with("#vml-trace") {
+            return Err(Error::unfit(file, "a trace already: replay it"));
+        }
+        if text.starts_with(crate::folder::TITLE) {
+            return Err(Error::unfit(file, format!("the file `{RECORDING}` of a folder: import the folder")));
+        }
+        if text.starts_with("# tracer:") {
+            origin = Origin::Tracefs;
+        }
+        if text.starts_with("cpus=") {
+            origin = Origin::TraceCmd;
+        }
+        if text.trim().is_empty() || text.starts_with('#') || text.starts_with("cpus=") {
+            continue;
+        }
+        if vmallocinfo::looks_like(text) {
+            return Ok(Looks::Areas);
+        }
+        if maps::line(text).is_some() {
+            return Err(Error::unfit(file, "mappings of a process, without events"));
+        }
+        if let Some(head) = head(text) {
+            return Ok(Looks::Text(if head.whole { Origin::Bpftrace } else { origin }));
+        }
+        if strace::looks_like(text) {
+            return Ok(Looks::Strace);
+        }
+        if ["CPU:", "version =", "CPU "].iter().any(|start| text.starts_with(start)) {
+            continue;
+        }
+        if text.split(' ').nth(3) == Some("type:") {
+            return Ok(Looks::Text(Origin::Tracefs));
+        }
+        let kinds = "perf.data, perf script, trace.dat, trace-cmd report, ftrace text, bpftrace rows, strace";
+        let what = format!("of no known kind: neither a folder of `record` nor {kinds}");
+        return Err(lines.error(what).into());
+    }
+    Err(Error::unfit(file, "no event in the first lines"))
+}
+
+fn opened(file: &Path) -> Result<Box<dyn BufRead>, Error> {
+    Ok(freehold_trace::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?)
+}
+
+fn open(
+    file: &Path,
+    looks: Looks,
+    unpacked: &mut Option<tempfile::NamedTempFile>,
+) -> Result<Recording, Error> {
+    let of_text = |origin, events: Box<dyn Source>| Recording {
+        meta: Meta::unknown(Kind::Kva, origin),
+        has_kind: false,
+        snapshots: Snapshots::default(),
+        events,
+    };
+    Ok(match looks {
+        Looks::Folder => open_folder(file)?,
+        Looks::PerfData => perf_data::open(plain(file, perf_data::MAGIC, unpacked)?)?,
+        Looks::TraceDat => trace_dat::open(plain(file, trace_dat::MAGIC, unpacked)?)?,
+        Looks::Text(origin) => of_text(origin, Box::new(Text::new(Lines::open(file)?, Shared::default()))),
+        Looks::Strace => of_text(Origin::Strace, Box::new(Text::new(Lines::open(file)?, Strace::default()))),
+        Looks::Areas => return Err(Error::unfit(file, "no recording")),
+    })
+}
+
+/// The file itself, or what it is decompressed to.
+fn plain<'a>(
+    file: &'a Path,
+    magic: &[u8],
+    unpacked: &'a mut Option<tempfile::NamedTempFile>,
+) -> Result<&'a Path, Error> {
+    let mut first = vec![0; magic.len()];
+    let read = fs::File::open(file).and_then(|mut file| file.read_exact(&mut first));
+    if read.is_ok() && first == magic && !freehold_trace::is_pipe(file) {
+        return Ok(file);
+    }
+    let mut into = tempfile::NamedTempFile::new()?;
+    let copied = io::copy(&mut opened(file)?.take(MOST_BYTES), &mut into)
+        .map_err(|error| Error::unfit(file, format!("cannot be read: {error}")))?;
+    if copied == MOST_BYTES {
+        return Err(Error::unfit(file, format!("more than {} GiB", MOST_BYTES >> 30)));
+    }
+    Ok(unpacked.insert(into).path())
+}
+
+fn read_snapshots(files: &[PathBuf], snapshots: &mut Snapshots) -> Result<(), Error> {
+    let areas = |file: &PathBuf| -> Result<Vec<Area>, Error> { vmallocinfo::read(Lines::open(file)?) };
+    let mut files = files.iter();
+    if let Some(before) = files.next() {
+        snapshots.start.areas = Some(areas(before)?);
+    }
+    if let Some(after) = files.next() {
+        snapshots.end.areas = Some(areas(after)?);
+    }
+    match files.next() {
+        Some(file) => Err(Error::unfit(file, "more than two files of /proc/vmallocinfo")),
+        None => Ok(()),
+    }
+}
+
+/// Events of which the kind is not known before some of them are read.
+struct Undecided {
+    events: Box<dyn Source>,
+    ahead: VecDeque<Event>,
+}
+
+impl Undecided {
+    /// The kind of the first event that has one.
+    fn kind(&mut self, file: &Path) -> Result<Kind, Error> {
+        while self.ahead.len() < MOST_UNDECIDED {
+            let Some(event) = self.events.next().transpose()? else { break };
+            let kind = match event.what {
+                What::AreaAlloc { .. } | What::AreaFree { .. } | What::AreaPurge { .. } => Some(Kind::Kva),
+                What::ObjectAlloc { .. } | What::ObjectFree { .. } | What::ObjectFail { .. } => {
+                    Some(Kind::Pcpu)
+                }
+                What::Call { .. } | What::GapSearch { .. } | What::ExitMmap => Some(Kind::Vma),
+                What::Tree { .. } => Some(Kind::Mt),
+                _ => None,
+            };
+            self.ahead.push_back(event);
+            if let Some(kind) = kind {
+                return Ok(kind);
+            }
+        }
+        let wanted = "vmalloc, percpu, maple_tree, mmap or memory calls";
+        Err(Error::unfit(file, format!("none of the events that are of use: {wanted}")))
+    }
+}
+
+impl Iterator for Undecided {
+    type Item = Result<Event, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.ahead.pop_front().map(Ok).or_else(|| self.events.next())
+    }
+}

@@ -1,0 +1,178 @@
+//! A recording that was opened: what is known of it, and its events in order of time.
+
+use crate::Error;
+use crate::decode::Decoder;
+use crate::event::Event;
+use crate::folder::{self, Meta};
+use crate::log::{EVENTS_LOG, Log};
+use crate::raw::{Format, Layout, MOST_BYTES, Meaning, Raw, Symbols};
+use crate::snapshot::{Snapshot, Snapshots};
+use crate::text::{Grammar, Text, maps, percpu_stats, vmallocinfo};
+use freehold_trace::{Kind, Lines, TraceError, read_text};
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes of the names of all functions at most.
+pub(crate) const MOST_SYMBOLS: u64 = 64 << 20;
+/// Events that are described, at most.
+const MOST_EVENTS: usize = 1 << 14;
+
+/// What makes events.
+pub(crate) trait Source: Iterator<Item = Result<Event, Error>> {
+    /// What was missing or odd so far, a sentence each.
+    fn warnings(&self) -> Vec<String>;
+}
+
+impl Source for Raw {
+    fn warnings(&self) -> Vec<String> {
+        self.decoder.warnings()
+    }
+}
+
+impl<G: Grammar> Source for Text<G> {
+    fn warnings(&self) -> Vec<String> {
+        self.decoder.warnings()
+    }
+}
+
+impl Source for Log {
+    fn warnings(&self) -> Vec<String> {
+        Decoder::default().warnings()
+    }
+}
+
+/// An opened recording.
+pub(crate) struct Recording {
+    pub(crate) meta: Meta,
+    /// Whether `meta` says which kind it is; else the events do.
+    pub(crate) has_kind: bool,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) events: Box<dyn Source>,
+}
+
+/// Events that a kind of recording cannot do without, and the first kernel that has them.
+pub(crate) const NEEDED: [(Kind, &str, &str, &str); 7] = [
+    (Kind::Kva, "alloc_vmap_area", "vmalloc:alloc_vmap_area", "6.2"),
+    (Kind::Kva, "free_vmap_area_noflush", "vmalloc:free_vmap_area_noflush", "6.2"),
+    (Kind::Pcpu, "percpu_alloc_percpu", "percpu:percpu_alloc_percpu", "4.14"),
+    (Kind::Pcpu, "percpu_free_percpu", "percpu:percpu_free_percpu", "4.14"),
+    (Kind::Mt, "ma_write", "maple_tree:ma_write", "6.1"),
+    (Kind::Vma, "sys_enter_mmap", "syscalls:sys_enter_mmap", "2.6.33 (built with FTRACE_SYSCALLS)"),
+    (Kind::Vma, "sys_exit_mmap", "syscalls:sys_exit_mmap", "2.6.33 (built with FTRACE_SYSCALLS)"),
+];
+
+/// Opens a folder as the module [`folder`] describes it.
+///
+/// # Errors
+/// A file cannot be read as what it is, or an event is missing.
+pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
+    let mut meta = Meta::read(folder)?;
+    let snapshots = Snapshots { start: snapshot(folder, "start")?, end: snapshot(folder, "end")? };
+    let log = folder.join(EVENTS_LOG);
+    if log.exists() {
+        return Ok(Recording { meta, has_kind: true, snapshots, events: Box::new(Log::open(&log)?) });
+    }
+    let mut meaning = Meaning::default();
+    read_formats(&folder.join("events"), &mut meaning)?;
+    for (kind, name, event, since) in NEEDED {
+        if kind == meta.kind && !meaning.has(name) {
+            let (file, release) = (folder.to_owned(), meta.release.clone());
+            return Err(Error::MissingEvent { file, event, since, release });
+        }
+    }
+    if let Some(text) = text_if_there(&folder.join("kallsyms"), MOST_SYMBOLS)? {
+        meaning.symbols = Symbols::parse(&text);
+    }
+    if let Some(text) = text_if_there(&folder.join("saved_cmdlines"), MOST_SYMBOLS)? {
+        meaning.read_tasks(&text);
+    }
+    let header = folder.join("events").join("header_page");
+    let layout = Layout::parse(&text(&header, MOST_BYTES)?);
+    let layout = layout.map_err(|what| Error::line(&header, 1, what))?;
+    let mut cpus: Vec<(u32, PathBuf, Box<dyn Read>)> = Vec::new();
+    for (cpu, file) in numbered(folder, "cpu", ".raw")? {
+        let reader = freehold_trace::open(&file);
+        let reader = reader.map_err(|reason| TraceError::Open { file: file.clone(), reason })?;
+        cpus.push((cpu, file, Box::new(reader)));
+        if let Some(stats) = text_if_there(&folder::stats_file(folder, cpu), MOST_BYTES)? {
+            let lost = meta.lost.entry(cpu).or_default();
+            *lost = lost_of(&stats).max(*lost);
+        }
+    }
+    if cpus.is_empty() {
+        return Err(Error::unfit(folder, "neither cpuN.raw nor events.log: there are no events"));
+    }
+    let events = Box::new(Raw::new(cpus, layout, meaning)?);
+    Ok(Recording { meta, has_kind: true, snapshots, events })
+}
+
+/// Events lost, as `per_cpu/cpuN/stats` says.
+pub(crate) fn lost_of(stats: &str) -> u64 {
+    let lines = stats.lines().filter_map(|line| line.split_once(':'));
+    let lost = lines.filter(|(name, _)| ["overrun", "dropped events"].contains(&name.trim()));
+    lost.filter_map(|(_, value)| value.trim().parse::<u64>().ok()).fold(0, u64::saturating_add)
+}
+
+fn snapshot(folder: &Path, moment: &str) -> Result<Snapshot, Error> {
+    let mut snapshot = Snapshot::default();
+    let areas = folder.join(format!("vmallocinfo.{moment}"));
+    if areas.exists() {
+        snapshot.areas = Some(vmallocinfo::read(Lines::open(&areas)?)?);
+    }
+    for (pid, file) in numbered(folder, "maps.", &format!(".{moment}"))? {
+        snapshot.maps.insert(pid, maps::read(Lines::open(&file)?)?);
+    }
+    if let Some(text) = text_if_there(&folder.join(format!("percpu_stats.{moment}")), MOST_BYTES)? {
+        snapshot.objects = percpu_stats::read(&text);
+    }
+    Ok(snapshot)
+}
+
+/// Reads `events/SYSTEM/EVENT/format` of all events that are there.
+fn read_formats(events: &Path, meaning: &mut Meaning) -> Result<(), Error> {
+    for system in listed(events)? {
+        if !system.is_dir() {
+            continue;
+        }
+        for event in listed(&system)? {
+            let file = event.join("format");
+            let Some(text) = text_if_there(&file, MOST_BYTES)? else { continue };
+            let format = Format::parse(&text);
+            let format = format.map_err(|(line, what)| Error::line(&file, line, what))?;
+            if meaning.formats.len() >= MOST_EVENTS {
+                return Err(Error::unfit(events, format!("more than {MOST_EVENTS} events")));
+            }
+            meaning.formats.insert(format.id, format);
+        }
+    }
+    Ok(())
+}
+
+/// Files of a folder whose name is a number between these texts, by number.
+fn numbered(folder: &Path, before: &str, after: &str) -> Result<Vec<(u32, PathBuf)>, Error> {
+    let number = |file: PathBuf| {
+        let name = file.file_name()?.to_str()?;
+        let name = name.strip_suffix(".zst").unwrap_or(name);
+        Some((name.strip_prefix(before)?.strip_suffix(after)?.parse().ok()?, file))
+    };
+    let mut files: Vec<_> = listed(folder)?.into_iter().filter_map(number).collect();
+    files.sort();
+    Ok(files)
+}
+
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let files: io::Result<Vec<_>> =
+        fs::read_dir(folder).and_then(|files| files.map(|file| Ok(file?.path())).collect());
+    let mut files = files.map_err(|reason| TraceError::Open { file: folder.to_owned(), reason })?;
+    files.sort();
+    Ok(files)
+}
+
+fn text(file: &Path, most: u64) -> Result<String, Error> {
+    Ok(read_text(file, most).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?)
+}
+
+fn text_if_there(file: &Path, most: u64) -> Result<Option<String>, Error> {
+    if file.exists() { text(file, most).map(Some) } else { Ok(None) }
+}

@@ -1,0 +1,306 @@
+//! What `strace -f -ttt -e trace=memory,process` prints: `TID SECONDS.MICROS call(ARG, ...) = RET`.
+//!
+//! The number of the task and the time may be missing; a call that another task's line interrupts is in two lines, `<unfinished
+//! ...>` and `<... call resumed>`. Constants are by name. Cost: linear in the line; memory for a line of each task.
+
+use super::{Grammar, moment};
+use crate::decode::{Decoder, done};
+use crate::event::{Call, Event, What};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Tasks that are within calls, and bytes of such a line, at most.
+const MOST_UNFINISHED: usize = 1 << 12;
+const MOST_BYTES: usize = 1 << 12;
+/// `CLONE_VM`, and with `CLONE_VFORK`.
+const CLONE_VM: u64 = 0x100;
+const VFORK: u64 = 0x4100;
+
+const NAMES: &[(&str, u64)] = &[
+    ("NULL", 0),
+    ("PROT_NONE", 0),
+    ("PROT_READ", 1),
+    ("PROT_WRITE", 2),
+    ("PROT_EXEC", 4),
+    ("PROT_GROWSDOWN", 0x100_0000),
+    ("PROT_GROWSUP", 0x200_0000),
+    ("MAP_SHARED", 1),
+    ("MAP_PRIVATE", 2),
+    ("MAP_SHARED_VALIDATE", 3),
+    ("MAP_FIXED", 0x10),
+    ("MAP_ANONYMOUS", 0x20),
+    ("MAP_32BIT", 0x40),
+    ("MAP_GROWSDOWN", 0x100),
+    ("MAP_DENYWRITE", 0x800),
+    ("MAP_EXECUTABLE", 0x1000),
+    ("MAP_LOCKED", 0x2000),
+    ("MAP_NORESERVE", 0x4000),
+    ("MAP_POPULATE", 0x8000),
+    ("MAP_NONBLOCK", 0x1_0000),
+    ("MAP_STACK", 0x2_0000),
+    ("MAP_HUGETLB", 0x4_0000),
+    ("MAP_SYNC", 0x8_0000),
+    ("MAP_FIXED_NOREPLACE", 0x10_0000),
+    ("MREMAP_MAYMOVE", 1),
+    ("MREMAP_FIXED", 2),
+    ("MREMAP_DONTUNMAP", 4),
+    ("MADV_NORMAL", 0),
+    ("MADV_RANDOM", 1),
+    ("MADV_SEQUENTIAL", 2),
+    ("MADV_WILLNEED", 3),
+    ("MADV_DONTNEED", 4),
+    ("MADV_FREE", 8),
+    ("MADV_REMOVE", 9),
+    ("MADV_DONTFORK", 10),
+    ("MADV_DOFORK", 11),
+    ("MADV_MERGEABLE", 12),
+    ("MADV_UNMERGEABLE", 13),
+    ("MADV_HUGEPAGE", 14),
+    ("MADV_NOHUGEPAGE", 15),
+    ("MADV_DONTDUMP", 16),
+    ("MADV_DODUMP", 17),
+    ("MADV_WIPEONFORK", 18),
+    ("MADV_KEEPONFORK", 19),
+    ("MADV_COLD", 20),
+    ("MADV_PAGEOUT", 21),
+    ("MADV_POPULATE_READ", 22),
+    ("MADV_POPULATE_WRITE", 23),
+    ("MADV_DONTNEED_LOCKED", 24),
+    ("MADV_COLLAPSE", 25),
+];
+
+/// The grammar.
+#[derive(Default)]
+pub(crate) struct Strace {
+    now: u64,
+    /// The first half of lines that are not finished, by task.
+    unfinished: HashMap<u32, String>,
+    /// Tasks that had a line.
+    seen: HashSet<u32>,
+    /// Tasks whose call that makes another task has not returned, and whether the other one shares their address space.
+    cloning: Vec<(u32, What)>,
+}
+
+impl Grammar for Strace {
+    fn line(&mut self, text: &str, _: &mut Decoder, events: &mut VecDeque<Event>) -> Result<(), String> {
+        let (tid, at, rest) = head(text);
+        self.now = at.unwrap_or(self.now).max(self.now);
+        let event = |tid, what, at| Event { at, cpu: 0, tid, comm: None, what };
+        if self.seen.insert(tid) && !self.cloning.is_empty() {
+            // It runs before the call that made it has returned.
+            let (parent, what) = self.cloning.remove(0);
+            let what = match what {
+                What::Thread { flags, .. } => What::Thread { child: tid, flags },
+                _ => What::Fork { child: tid, flags: 0 },
+            };
+            events.push_back(event(parent, what, self.now));
+        }
+        if rest.is_empty() || rest.starts_with("---") || rest.starts_with("strace:") {
+            return Ok(());
+        }
+        if rest.starts_with("+++") {
+            events.push_back(event(tid, What::Exit, self.now));
+            return Ok(());
+        }
+        let joined;
+        let rest = match rest.strip_prefix("<... ") {
+            Some(second) => {
+                let Some((_, second)) = second.split_once(" resumed>") else {
+                    return Err("a call is resumed that has no name".to_owned());
+                };
+                let Some(first) = self.unfinished.remove(&tid) else { return Ok(()) };
+                self.cloning.retain(|(parent, _)| *parent != tid);
+                joined = first + second;
+                &joined
+            }
+            None => rest,
+        };
+        if let Some(first) = rest.strip_suffix("<unfinished ...>") {
+            return self.interrupt(tid, first);
+        }
+        let what = call(rest)?;
+        if let Some(what) = what {
+            what.check()?;
+            events.push_back(event(tid, what, self.now));
+        }
+        Ok(())
+    }
+}
+
+impl Strace {
+    fn interrupt(&mut self, tid: u32, first: &str) -> Result<(), String> {
+        if self.unfinished.len() >= MOST_UNFINISHED || first.len() > MOST_BYTES {
+            return Err(format!("more than {MOST_UNFINISHED} tasks are within calls, or a call is too long"));
+        }
+        if let Some(what) = clones(first, 0) {
+            self.cloning.push((tid, what));
+        }
+        self.unfinished.insert(tid, first.to_owned());
+        Ok(())
+    }
+}
+
+/// Whether a line looks like one of strace's.
+pub(crate) fn looks_like(text: &str) -> bool {
+    let (_, at, rest) = head(text);
+    let name = rest.split('(').next().unwrap_or_default();
+    let is_call = rest.len() > name.len() && !name.is_empty();
+    is_call && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        || at.is_some() && rest.starts_with("---")
+}
+
+/// The task and the moment, if they are there, and the rest.
+fn head(text: &str) -> (u32, Option<u64>, &str) {
+    let mut rest = text.trim();
+    let mut tid = 0;
+    if let Some((number, after)) = rest.strip_prefix("[pid").and_then(|after| after.split_once(']'))
+        && let Ok(number) = number.trim().parse()
+    {
+        (tid, rest) = (number, after.trim_start());
+    }
+    if let Some((word, after)) = rest.split_once(' ')
+        && let Ok(number) = word.parse()
+    {
+        (tid, rest) = (number, after.trim_start());
+    }
+    if let Some((word, after)) = rest.split_once(' ')
+        && let Some(at) = time(word)
+    {
+        return (tid, Some(at), after.trim_start());
+    }
+    (tid, None, rest)
+}
+
+/// `SECONDS.MICROS`, or the time of day.
+fn time(word: &str) -> Option<u64> {
+    if let Some((hours, rest)) = word.split_once(':') {
+        let (minutes, seconds) = rest.split_once(':')?;
+        let seconds = if seconds.contains('.') { moment(seconds)? } else { moment(&format!("{seconds}.0"))? };
+        let minutes = hours.parse::<u64>().ok()?.checked_mul(60)?.checked_add(minutes.parse().ok()?)?;
+        return minutes.checked_mul(60_000_000_000)?.checked_add(seconds);
+    }
+    word.contains('.').then(|| moment(word)).flatten()
+}
+
+/// What a whole call says.
+fn call(text: &str) -> Result<Option<What>, String> {
+    let (name, rest) = text.split_once('(').ok_or("neither a call nor the end of a task")?;
+    let (args, ret) = rest.rsplit_once(" = ").ok_or("the call has no result")?;
+    let args = args.trim_end().strip_suffix(')').ok_or("the arguments do not end")?;
+    let Some(call) = Call::named(name) else {
+        let ret = result(ret).ok().flatten();
+        if ["execve", "execveat"].contains(&name) {
+            return Ok((ret == Some(0)).then_some(What::Exec));
+        }
+        let child = ret.and_then(|ret| u32::try_from(ret).ok()).filter(|child| *child != 0);
+        return Ok(child.and_then(|child| clones(text, child)));
+    };
+    let Some(ret) = result(ret)? else { return Ok(None) };
+    let mut values = [0; 6];
+    let mut given = split(args).into_iter();
+    for (value, (at, name)) in values.iter_mut().zip(call.args().iter().enumerate()) {
+        let Some(text) = given.next() else {
+            // The last argument of mremap stands only where it is used.
+            if call == Call::Mremap && at == 4 {
+                break;
+            }
+            return Err(format!("{} has no argument {name}", call.name()));
+        };
+        // What is no number here is of no use: iovecs, keys of segments.
+        *value = match number(text) {
+            Some(value) => value,
+            None if matches!(call, Call::ProcessMadvise | Call::Shmat) => 0,
+            None => return Err(format!("{name} is unreadable: {text:?}")),
+        };
+    }
+    Ok(Some(done(call, values, ret, None)))
+}
+
+/// The task that a call makes.
+fn clones(text: &str, child: u32) -> Option<What> {
+    let name = text.split('(').next()?;
+    match name {
+        "vfork" => Some(What::Thread { child, flags: VFORK }),
+        "clone" | "clone2" | "clone3" if text.contains("CLONE_VM") => {
+            Some(What::Thread { child, flags: CLONE_VM })
+        }
+        "fork" | "clone" | "clone2" | "clone3" => Some(What::Fork { child, flags: 0 }),
+        _ => None,
+    }
+}
+
+/// `0x7f..`, `0`, `-1 ENOMEM (...)`, or `?` of a call that never returned.
+fn result(text: &str) -> Result<Option<i64>, String> {
+    let mut words = text.split_ascii_whitespace();
+    let word = words.next().unwrap_or_default();
+    if word == "?" {
+        return Ok(None);
+    }
+    if word == "-1" {
+        let name = words.next().unwrap_or_default();
+        return errno(name).map(|errno| Some(-errno)).ok_or_else(|| format!("unknown error {name:?}"));
+    }
+    let value = match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(u64::cast_signed),
+        None => word.parse().ok(),
+    };
+    value.map(Some).ok_or_else(|| format!("the result is unreadable: {word:?}"))
+}
+
+/// The numbers of what calls that change mappings fail with.
+fn errno(name: &str) -> Option<i64> {
+    const NUMBERS: [(&str, i64); 16] = [
+        ("EPERM", 1),
+        ("ENOENT", 2),
+        ("EINTR", 4),
+        ("EBADF", 9),
+        ("EAGAIN", 11),
+        ("ENOMEM", 12),
+        ("EACCES", 13),
+        ("EFAULT", 14),
+        ("EBUSY", 16),
+        ("EEXIST", 17),
+        ("ENODEV", 19),
+        ("EINVAL", 22),
+        ("ENFILE", 23),
+        ("ETXTBSY", 26),
+        ("ENOSYS", 38),
+        ("EOVERFLOW", 75),
+    ];
+    NUMBERS.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
+}
+
+/// The arguments, at commas outside of brackets and quotes.
+fn split(text: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut start, mut parts) = (0u32, false, 0, Vec::new());
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !text.trim().is_empty() {
+        parts.push(text[start..].trim());
+    }
+    parts
+}
+
+/// A number, a constant, or several of them joined by `|`. What `-y` adds to a file's number does not count.
+fn number(text: &str) -> Option<u64> {
+    let text = text.split('<').next()?;
+    text.split('|').try_fold(0, |all, word| {
+        let named = NAMES.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+        let hex = || u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+        let decimal = || word.parse::<i64>().ok().map(i64::cast_unsigned);
+        Some(all | named.or_else(hex).or_else(decimal)?)
+    })
+}

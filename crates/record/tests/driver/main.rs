@@ -1,0 +1,17 @@
+//! The driver on folders of plain files, on commands of this user, and on this machine as root.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
+
+mod folder;
+mod machine;
+mod model;
+mod ptrace;
+mod storms;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A process catches signals once at a time, so one of these tests runs at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
