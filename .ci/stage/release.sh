@@ -35,14 +35,23 @@ stage_publish() {
         skip "how versions are raised: no cargo-release, which takes minutes to build (.ci/tools cargo-release)"
     fi
 }
-# What cargo-release would do, in a copy: it looks at the branch and wants a clean one.
+# Raises the version by cargo-release in a copy, where nothing is pushed or published: one commit, one tag, and texts that name it.
 raise_versions() {
-    local tree=target/cargo-release log=target/cargo-release.log
+    local tree=target/cargo-release log=target/cargo-release.log next
     rm -rf $tree
     git clone --quiet --no-hardlinks . $tree
-    (cd $tree && git checkout --quiet -B main && cargo release minor --workspace --no-publish --no-confirm --allow-branch main) >$log 2>&1 || { cat $log && return 1; }
-    grep -q 'Upgrading workspace to version' $log || { cat $log && echo "cargo-release raises no version" && return 1; }
-    cat $log
+    (
+        cd $tree
+        git checkout --quiet -B main
+        git -c tag.gpgSign=false tag --list 'v*' | xargs -r git tag --delete >/dev/null
+        GIT_AUTHOR_NAME=freehold GIT_AUTHOR_EMAIL=freehold@localhost GIT_COMMITTER_NAME=freehold GIT_COMMITTER_EMAIL=freehold@localhost \
+            cargo release minor --workspace --no-publish --no-push --no-confirm --execute --allow-branch main
+    ) >$log 2>&1 || { cat $log && return 1; }
+    next=$(cd $tree && version_now)
+    [ "$next" != "$(version_now)" ] && [ "$(git -C $tree tag --list)" = "v$next" ] && [ "$(git -C $tree rev-list --count HEAD)" = $(($(git rev-list --count HEAD) + 1)) ] \
+        || { cat $log && echo "cargo-release did not make one commit and the tag v$next" && return 1; }
+    git -C $tree show --stat --format='%s (%D)' HEAD
+    grep -q "^## \[$next\]" $tree/CHANGELOG.md || { echo "CHANGELOG.md does not name $next" && return 1; }
 }
 
 stage_deny() {
