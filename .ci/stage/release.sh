@@ -81,9 +81,12 @@ stage_semver() {
 parts_of() {
     local tree=target/parts crate
     copy_of_tree $tree
-    (cd $tree && cargo cyclonedx --quiet --format json --spec-version 1.5)
+    # Of the commit's time, so that it is the same whenever it is made.
+    (cd $tree && SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cargo cyclonedx --quiet --format json --spec-version 1.5)
     for crate in "${published[@]}" freehold-lab freehold-capi; do
-        cp "$tree/crates/$(folder_of "$crate")/$crate.cdx.json" "$1"
+        # Without the place where it was built.
+        sed "s|file://$(realpath $tree)/|file:|g" "$tree/crates/$(folder_of "$crate")/$crate.cdx.json" >"$1/$crate.cdx.json"
+        grep -q '"bomFormat": "CycloneDX"' "$1/$crate.cdx.json"
     done
     rm -rf $tree
 }
