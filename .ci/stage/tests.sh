@@ -1,6 +1,21 @@
 # What is run on this machine.
 
-stage_tests() { cargo test --locked --workspace; }
+stage_tests() {
+    local log=target/tests.log host
+    host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
+    env "CARGO_TARGET_${host}_RUNNER=$PWD/.ci/timed" cargo test --locked --workspace 2>&1 | tee $log
+    longest_tests $log
+}
+# The ten tests that took longest, each with what it buys, which .ci/long-tests says.
+longest_tests() {
+    echo "the longest tests, beside others that ran at the same time:"
+    awk '/^ +Running / { program = $NF; sub(/.*\//, "", program); sub(/-[0-9a-f]+\)$/, "", program) }
+        /^test .* <[0-9.]+s>$/ { seconds = $NF; gsub(/[<>s]/, "", seconds); print seconds, program, $2 }' "$1" | sort -rn | head -n 10 \
+        | while read -r seconds program name; do
+            printf '%6.1f s  %s %s: %s\n' "$seconds" "$program" "$name" \
+                "$(awk -v test="$program $name:" 'index($0, test) == 1 { print substr($0, length(test) + 2); found = 1 } END { if (!found) print "not in .ci/long-tests, which says what tests buy" }' .ci/long-tests)"
+        done
+}
 
 stage_deep_models() {
     deep || { skip "takes minutes; DEEP=1 runs it" && return; }
