@@ -32,10 +32,11 @@ has() {
     { apt-get update -q && apt-get install -q -y --no-install-recommends "$2"; } >/dev/null 2>&1 || return 1
     command -v "$1" >/dev/null
 }
-# A nightly toolchain with Miri, or the reason why a stage is not run.
+# A nightly toolchain with Miri and the sources of the standard library, or the reason why a stage is not run.
 has_nightly() {
+    { cargo +nightly miri --version && test -d "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust"; } >/dev/null 2>&1 && return
     rustup toolchain install nightly --profile minimal --component miri --component rust-src >/dev/null 2>&1 \
-        || cargo +nightly miri --version >/dev/null 2>&1 || { skip "no nightly toolchain" && return 1; }
+        || { skip "no nightly toolchain with Miri, and it cannot be installed" && return 1; }
 }
 # The lab's program, optimized.
 freehold=target/release/freehold
