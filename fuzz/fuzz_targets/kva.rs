@@ -2,7 +2,7 @@
 //! as the engine manages.
 #![no_main]
 
-use freehold_models::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
+use freehold_models::{Looks, followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use freehold_units::Align;
 
 libfuzzer_sys::fuzz_target!(
@@ -11,7 +11,7 @@ libfuzzer_sys::fuzz_target!(
     |bytes: &[u8]| {
         let ops = ops_from_bytes(bytes);
         for entry in followed() {
-            let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
+            let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops, Looks::AtDoublings);
             assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
         }
     }

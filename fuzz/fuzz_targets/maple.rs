@@ -2,7 +2,7 @@
 //! kind of trees.
 #![no_main]
 
-use freehold_models::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
+use freehold_models::{Looks, maple_ops_from_bytes, maple_subjects, run_maple_ops};
 use freehold_trace::maple::TreeFlags;
 
 libfuzzer_sys::fuzz_target!(
@@ -13,7 +13,7 @@ libfuzzer_sys::fuzz_target!(
         let ops = maple_ops_from_bytes(bytes);
         let flags = TreeFlags { alloc: which & 1 == 0, rcu: false };
         for entry in maple_subjects() {
-            let result = run_maple_ops(&entry, flags, &ops);
+            let result = run_maple_ops(&entry, flags, &ops, Looks::AtDoublings);
             assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
         }
     }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use freehold_lab::engine::percpu::ENGINES;
-use freehold_models::{percpu_ops_from_bytes, run_percpu_ops, tiny_scene};
+use freehold_models::{Looks, percpu_ops_from_bytes, run_percpu_ops, tiny_scene};
 
 libfuzzer_sys::fuzz_target!(
     // `.ci/fuzz` reads it.
@@ -11,7 +11,7 @@ libfuzzer_sys::fuzz_target!(
         let Some((&which, bytes)) = bytes.split_first() else { return };
         let ops = percpu_ops_from_bytes(bytes);
         for entry in ENGINES {
-            let result = run_percpu_ops(entry, tiny_scene(which), &ops);
+            let result = run_percpu_ops(entry, tiny_scene(which), &ops, Looks::AtDoublings);
             assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
         }
     }

@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "std")]
 extern crate std;
@@ -71,9 +72,10 @@ pub mod prelude {
     };
 }
 
-/// The README's example must compile and run.
+/// The README's example must compile and run, here and that of the repository.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
+#[doc = include_str!("../docs/readme.md")]
 pub struct Readme;
 
 /// The book's programs must, too.

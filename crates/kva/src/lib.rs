@@ -36,6 +36,7 @@
     reason = "what only a broken invariant can reach stops, by its number"
 )]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]

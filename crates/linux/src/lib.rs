@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::expect_used, reason = "what only a broken invariant can reach stops, by its number")]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 #[cfg(test)]

@@ -69,6 +69,7 @@
 #![deny(unsafe_code)]
 #![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 /// The name that the helpers of integration tests use.

@@ -32,6 +32,7 @@
 // With `std`, the pointer layer of the heap has unsafe code, in files that allow it explicitly.
 #![cfg_attr(not(feature = "std"), forbid(unsafe_code))]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]

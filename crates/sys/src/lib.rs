@@ -19,6 +19,7 @@
 
 // The crate exists to hold what cannot be written otherwise; each block says why it is sound.
 #![allow(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod abilities;
 pub mod backoff;

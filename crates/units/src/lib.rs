@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 #[cfg(test)]

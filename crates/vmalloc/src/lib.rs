@@ -47,6 +47,7 @@
 //! Source: the lazily freed areas of the talk on vmalloc (2019), and what its batched purges showed.
 
 #![allow(clippy::expect_used, reason = "what only a broken invariant can reach stops, by its number")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod block;
 mod builder;

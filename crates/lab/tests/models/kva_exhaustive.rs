@@ -62,7 +62,8 @@ impl Search<'_> {
             let mut model = model.clone();
             let objects = objects + u32::from(!op.is_free());
             self.ops.push(op.clone());
-            if let Err(reason) = model.step(session.as_mut(), self.entry.takes, &op) {
+            let stepped = model.step(session.as_mut(), self.entry.takes, &op);
+            if let Err(reason) = stepped.and_then(|()| model.look(session.as_ref())) {
                 panic!("{}: {reason}\nat the end of:\n{}", self.entry.label(), listing(&self.ops));
             }
             self.extend(session.as_ref(), &model, objects);

@@ -1,6 +1,6 @@
 //! Random operations on a tiny space, on every engine that the brute-force model can follow.
 
-use crate::model::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
+use crate::model::{Looks, followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use freehold::units::Align;
 use freehold_lab::engine::{ENGINES, EngineEntry, VARIANTS};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ proptest! {
     fn every_engine_agrees_with_brute_force(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let ops = ops_from_bytes(&bytes);
         for entry in followed() {
-            let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
+            let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops, Looks::AtEach);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }

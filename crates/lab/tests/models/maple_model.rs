@@ -2,7 +2,7 @@
 //! nodes so small that their trees are high.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use crate::model::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
+use crate::model::{Looks, maple_ops_from_bytes, maple_subjects, run_maple_ops};
 use freehold_lab::data_folder;
 use freehold_lab::engine::maple::LinuxTree;
 use freehold_trace::maple::{Driver, Engine, Record, TreeFlags, Vectors};
@@ -18,7 +18,7 @@ proptest! {
     ) {
         let ops = maple_ops_from_bytes(&bytes);
         for entry in maple_subjects() {
-            let result = run_maple_ops(&entry, TreeFlags { alloc, rcu: false }, &ops);
+            let result = run_maple_ops(&entry, TreeFlags { alloc, rcu: false }, &ops, Looks::AtEach);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }

@@ -45,7 +45,7 @@ impl Search<'_> {
             let mut session = session.duplicate().unwrap();
             let mut checker = checker.clone();
             self.ops.push(op);
-            if let Err(reason) = percpu_step(&mut checker, session.as_mut(), self.entry, &op) {
+            if let Err(reason) = percpu_step(&mut checker, session.as_mut(), self.entry, &op, true) {
                 panic!("{}: {reason}\nat the end of:\n{}", self.entry.engine, percpu_listing(&self.ops));
             }
             self.extend(session.as_ref(), &checker, objects + u32::from(!op.is_free()));

@@ -1,6 +1,6 @@
 //! Random operations on small units, on every percpu engine of the list beside the model.
 
-use crate::model::{percpu_ops_from_bytes, run_percpu_ops, tiny_scene};
+use crate::model::{Looks, percpu_ops_from_bytes, run_percpu_ops, tiny_scene};
 use freehold_lab::engine::percpu::ENGINES;
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ proptest! {
     ) {
         let ops = percpu_ops_from_bytes(&bytes);
         for entry in ENGINES {
-            let result = run_percpu_ops(entry, tiny_scene(which), &ops);
+            let result = run_percpu_ops(entry, tiny_scene(which), &ops, Looks::AtEach);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }
@@ -31,7 +31,7 @@ proptest! {
     ) {
         let ops = percpu_ops_from_bytes(&bytes);
         for entry in ENGINES {
-            let result = run_percpu_ops(entry, tiny_scene(which), &ops);
+            let result = run_percpu_ops(entry, tiny_scene(which), &ops, Looks::AtEach);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }

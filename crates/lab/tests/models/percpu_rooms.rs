@@ -1,7 +1,7 @@
 //! Places that were missed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use crate::model::{run_percpu_ops, tiny_scene};
+use crate::model::{Looks, run_percpu_ops, tiny_scene};
 use freehold::units::{Align, Probe};
 use freehold_lab::engine::percpu::{ENGINES, EngineEntry, PercpuFacts};
 use freehold_lab::family::{Judge, PercpuJudge};
@@ -94,7 +94,9 @@ fn a_chunk_for_every_request_and_a_needless_refusal_are_misses() {
     let hoards = default.with(PercpuFacts { make: |_, _| Ok(wasteful(false)), ..default.facts });
     let refuses = default.with(PercpuFacts { make: |_, _| Ok(wasteful(true)), ..default.facts });
     let alloc = |object, atomic| alloc(object, 4, 4, atomic);
-    let says = |entry: &EngineEntry, ops: &[Op]| run_percpu_ops(entry, tiny_scene(1), ops).unwrap_err();
+    let says = |entry: &EngineEntry, ops: &[Op]| {
+        run_percpu_ops(entry, tiny_scene(1), ops, Looks::AtEach).unwrap_err()
+    };
     let made = says(&hoards, &[alloc(0, false), alloc(1, false)]);
     assert!(made.contains("had a chunk made, though there is room in chunk 0 at 4"), "{made}");
     let refused = says(&refuses, &[alloc(0, false), alloc(1, true)]);

@@ -30,6 +30,38 @@ fn every_hole_is_found_wherever_it_is() {
     }
 }
 
+/// At the key's cursor nothing is searched, however tight the place is.
+#[test]
+fn a_place_at_the_cursor_is_found_without_a_search() {
+    for objects in [1, 5] {
+        let (mut set, places) = full();
+        for at in 5000..5000 + objects {
+            set.free(places[at]).unwrap();
+        }
+        let mut tally = Tally::default();
+        assert_eq!(set.alloc_probed(&Request::new(4), &mut tally), Ok(places[5000]));
+        assert_eq!(tally.of(Work::ChunkVisited), 0, "{objects} objects");
+    }
+}
+
+/// What is as long as a page goes where the free run is hardly longer, as what is shorter does. What is longer goes to the lowest place.
+#[test]
+fn a_page_long_object_leaves_long_runs_whole() {
+    let (mut set, mut places) = full();
+    places.extend((0..MIN_UNIT_BYTES / 4).map(|_| set.alloc(&Request::new(4)).unwrap()));
+    assert_eq!(set.stats().chunks, 2);
+    let second = (MIN_UNIT_BYTES / 4) as usize;
+    for at in (1500..3500).chain(second + 1500..second + 2600) {
+        set.free(places[at]).unwrap();
+    }
+    for (bytes, at) in [(4092, second + 1500), (4096, second + 1500), (4100, 1500)] {
+        let placed = set.alloc(&Request::new(bytes)).unwrap();
+        assert_eq!(placed, places[at], "{bytes} bytes");
+        set.free(placed).unwrap();
+        set.validate().unwrap();
+    }
+}
+
 #[test]
 fn a_run_over_edges_of_pages_is_one() {
     let (mut set, places) = full();

@@ -1,8 +1,8 @@
 //! One operation on an engine and on the brute-force model, and what may differ: nothing, or, for placements
 //! that are not exact, where in the free space an object goes and whether a tight fit is found.
 
-use super::replayed;
 use super::tiny::{TINY_LAYOUT, listing, tiny_layout};
+use super::{Looks, replayed};
 use freehold::units::{Align, Span};
 use freehold_lab::engine::{ENGINES, EngineEntry, Takes, VARIANTS};
 use freehold_rivals::kva::{Checker, Naive};
@@ -33,10 +33,10 @@ impl Model {
         Ok(Self { space, live: HashMap::new(), checker, hull, granule })
     }
 
-    /// Runs an operation on both, compares the answer and every free block, and has the engine validate itself.
+    /// Runs an operation on both and compares the answer.
     ///
     /// # Errors
-    /// What differs, or which invariant is broken.
+    /// What differs.
     pub fn step(&mut self, session: &mut dyn Session, takes: Takes, op: &Op) -> Result<(), String> {
         let (answer, _) = session.run_counted(op);
         let right = self.right(takes, op);
@@ -61,6 +61,14 @@ impl Model {
         if !spans.is_empty() {
             self.live.insert(op.object(), spans);
         }
+        Ok(())
+    }
+
+    /// Compares every free block, and has the engine validate itself.
+    ///
+    /// # Errors
+    /// What differs, or which invariant is broken.
+    pub fn look(&self, session: &dyn Session) -> Result<(), String> {
         session.validate()?;
         self.compare_blocks(session)
     }
@@ -113,11 +121,19 @@ impl Model {
 ///
 /// # Errors
 /// The first step that goes wrong, with the operations up to it as a list to replay.
-pub fn run_ops(entry: &EngineEntry, layout: &[Span], granule: Align, ops: &[Op]) -> Result<(), String> {
+pub fn run_ops(
+    entry: &EngineEntry,
+    layout: &[Span],
+    granule: Align,
+    ops: &[Op],
+    looks: Looks,
+) -> Result<(), String> {
     let mut session = (entry.make)(layout, granule)?;
     let mut model = Model::new(layout, granule)?;
-    let step = |op: &Op| model.step(session.as_mut(), entry.takes, op);
-    replayed(&entry.label(), ops, listing, step)
+    replayed(&entry.label(), ops, looks, listing, |op, look| {
+        model.step(session.as_mut(), entry.takes, op)?;
+        if look { model.look(session.as_ref()) } else { Ok(()) }
+    })
 }
 
 /// The engines and variants that the model can follow, all but one: what the kernel gives lies outside of any space that is made

@@ -1,7 +1,7 @@
 //! Operations on an engine with the kernel's calls beside the model of the kernel's tree, which keeps a list: every answer
 //! must be the same, a cursor's range and state too, and every content; and the engine's own invariants must hold.
 
-use super::replayed;
+use super::{Looks, replayed};
 use freehold_lab::engine::maple::{ENGINES, EngineEntry, LinuxTree, TreeFacts};
 use freehold_rivals::maple::Naive;
 use freehold_trace::maple::{Driver, End, Op, Step, StoreCall, TreeFlags, Value};
@@ -41,13 +41,16 @@ pub fn maple_subjects() -> impl Iterator<Item = EngineEntry> {
 ///
 /// # Errors
 /// The first operation that is answered otherwise or breaks an invariant, with the operations up to it.
-pub fn run_maple_ops(entry: &EngineEntry, flags: TreeFlags, ops: &[Op]) -> Result<(), String> {
+pub fn run_maple_ops(entry: &EngineEntry, flags: TreeFlags, ops: &[Op], looks: Looks) -> Result<(), String> {
     let (mut trees, mut model) = (entry.start(&flags)?, Driver::<Naive>::new(flags));
     let listing = |ops: &[Op]| ops.iter().map(|op| format!("    {op:?}\n")).collect();
-    replayed(&format!("{}, {flags:?}", entry.engine), ops, listing, |op| {
+    replayed(&format!("{}, {flags:?}", entry.engine), ops, looks, listing, |op, look| {
         let ((got, _), expected) = (trees.run_counted(op), model.run(op));
         if got != expected {
             return Err(format!("{got:?}, not {expected:?}"));
+        }
+        if !look {
+            return Ok(());
         }
         trees.validate()?;
         let tree = model.current();

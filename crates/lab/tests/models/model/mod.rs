@@ -16,18 +16,38 @@ pub use percpu::{percpu_listing, percpu_ops_from_bytes, percpu_step, run_percpu_
 pub use restore::{PLACEMENTS, framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};
 
-/// Runs operations step by step.
+/// After which operations an engine looks at its own invariants, and its whole content is compared. That takes far longer than an
+/// operation.
+#[derive(Clone, Copy, Debug)]
+pub enum Looks {
+    /// After each: the first that breaks something is the one that is named.
+    AtEach,
+    /// After the last, and whenever there were twice as many: for fuzzing, where the number of inputs counts.
+    AtDoublings,
+}
+
+impl Looks {
+    const fn after(self, ops: usize, of: usize) -> bool {
+        match self {
+            Self::AtEach => true,
+            Self::AtDoublings => ops.is_power_of_two() || ops == of,
+        }
+    }
+}
+
+/// Runs operations step by step. A step is told whether to look at everything.
 ///
 /// # Errors
 /// The first step that goes wrong, with the operations up to it as a list to replay.
 fn replayed<O>(
     engine: &str,
     ops: &[O],
+    looks: Looks,
     listing: impl Fn(&[O]) -> String,
-    mut step: impl FnMut(&O) -> Result<(), String>,
+    mut step: impl FnMut(&O, bool) -> Result<(), String>,
 ) -> Result<(), String> {
     for (at, op) in ops.iter().enumerate() {
-        step(op).map_err(|reason| {
+        step(op, looks.after(at + 1, ops.len())).map_err(|reason| {
             let list = ops.get(..=at).map(&listing).unwrap_or_default();
             format!("{engine}: {reason}\nat the end of:\n{list}")
         })?;

@@ -1,0 +1,98 @@
+# What only a nightly toolchain can run: unsafe code under Miri and ThreadSanitizer, fuzzing, documentation as docs.rs builds it.
+
+stage_doctests() {
+    has_nightly || return 0
+    some_tests cargo +nightly test --locked --doc -p freehold-units -p freehold-sys -p freehold-rcu -p freehold-maple \
+        -p freehold-kva -p freehold-linux -p freehold-percpu -p freehold-vmalloc -p freehold-harness \
+        --features freehold-maple/std,freehold-kva/std,freehold-percpu/std,freehold-sys/failing
+}
+
+stage_api() {
+    has_nightly || return 0
+    command -v cargo-public-api >/dev/null || { skip "no cargo-public-api, which takes minutes to build (.ci/tools cargo-public-api)" && return; }
+    .ci/api
+}
+
+# With all features, and badges on what needs one.
+stage_docs_rs() {
+    has_nightly || return 0
+    RUSTDOCFLAGS="--cfg docsrs -D warnings" cargo +nightly doc --locked --no-deps --all-features --target-dir target/docs-rs "${published[@]/#/--package=}"
+    grep -q 'Available on .*crate feature.*std' target/docs-rs/doc/freehold/vmalloc/index.html target/docs-rs/doc/freehold_kva/struct.SharedSpace.html \
+        || { echo "there is no badge on what needs the feature std" && exit 1; }
+}
+
+# The cores' unit tests on a machine with the other order of bytes: what has a layout has the same answers there.
+stage_miri_big_endian() {
+    has_nightly || return 0
+    local machine=(--target s390x-unknown-linux-gnu)
+    miri "${machine[@]}" -p freehold-units --lib
+    miri "${machine[@]}" -p freehold-kva --lib -- space::tests
+    miri "${machine[@]}" -p freehold-percpu --lib -- object_map:: set::
+    miri "${machine[@]}" -p freehold-maple --test map -- edges:: keys::
+}
+
+# Tests of the crates with `unsafe`, which are shorter under Miri by `cfg(miri)`.
+miri() { MIRIFLAGS="-Zmiri-disable-isolation ${flags:-}" some_tests cargo +nightly miri test --locked "$@"; }
+
+stage_miri_maple() {
+    has_nightly || return 0
+    miri -p freehold-linux --test maple
+    miri -p freehold-maple --features std --lib
+}
+
+stage_miri_map() {
+    has_nightly || return 0
+    miri -p freehold-maple --test map --test out_of_memory
+    # Mutable iterators under the other model of borrows, too.
+    flags=-Zmiri-tree-borrows miri -p freehold-maple --test map -- iterators::whole_maps iterators::bounds_within
+}
+
+stage_miri_shared() {
+    has_nightly || return 0
+    local files=(map:: threads:: reclaim::)
+    if deep; then files=(); else skip "tests of the shared map other than ${files[*]}, which take minutes; DEEP=1 runs them"; fi
+    miri -p freehold-maple --features std --test shared -- ${files[@]+"${files[@]}"}
+}
+
+stage_miri_rest() {
+    has_nightly || return 0
+    miri -p freehold-sys --lib
+    # Backlogs that are dropped while their own thread reads leak on purpose.
+    flags=-Zmiri-ignore-leaks miri -p freehold-rcu --lib
+    miri -p freehold-rcu --test stress --test domains
+    miri -p freehold-percpu --features std --lib -- heap:: count::
+    miri -p freehold-kva --features std --lib -- pooled::tests::threads
+    miri -p freehold-kva --features std --test space shared_devices
+    miri -p freehold-vmalloc --test pools --test vectors
+}
+
+thread_sanitizer() {
+    RUSTFLAGS="-Zsanitizer=thread" some_tests cargo +nightly test --locked -Zbuild-std --target x86_64-unknown-linux-gnu \
+        --target-dir target/thread-sanitizer "$@"
+}
+stage_sanitizer() {
+    has_nightly || return 0
+    # Unit tests with threads by their names, and all tests in these files.
+    thread_sanitizer --lib --test storm -p freehold-percpu -p freehold-kva --features freehold-percpu/std,freehold-kva/std \
+        -- heap:: count:: storm pooled::tests::threads
+    # Tests of the shared map whose readers and writers are one thread have no race.
+    thread_sanitizer --test stress --test domains --test shared --test races --test pools --test blocks \
+        -p freehold-rcu -p freehold-maple -p freehold-vmalloc --features freehold-maple/std \
+        -- --skip iterators:: --skip refusals:: --skip stalled::
+}
+
+# Who looks for a fault that was found builds the fuzz targets with its lines, by `.ci/fuzz`.
+fuzz_flags=-Cdebuginfo=0
+stage_fuzz_build() {
+    has_nightly || return 0
+    # It only calls cargo and what that builds: optimized, it is no faster.
+    command -v cargo-fuzz >/dev/null || .ci/tools cargo-fuzz
+    RUSTFLAGS=$fuzz_flags cargo +nightly fuzz build
+}
+stage_fuzz() {
+    has_nightly || return 0
+    command -v cargo-fuzz >/dev/null || .ci/tools cargo-fuzz
+    local seconds=${FUZZ_SECONDS:-15}
+    echo "$seconds s for each engine of ours and target"
+    RUSTFLAGS=$fuzz_flags .ci/fuzz "$seconds"
+}

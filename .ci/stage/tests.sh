@@ -1,0 +1,78 @@
+# What is run on this machine.
+
+stage_tests() {
+    local log=target/tests.log host
+    host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
+    env "CARGO_TARGET_${host}_RUNNER=$PWD/.ci/timed" cargo test --locked --workspace 2>&1 | tee $log
+    longest_tests $log
+}
+# The ten tests that took longest, each with what it buys, which .ci/long-tests says.
+longest_tests() {
+    echo "the longest tests, beside others that ran at the same time:"
+    awk '/^ +Running / { program = $NF; sub(/.*\//, "", program); sub(/-[0-9a-f]+\)$/, "", program) }
+        /^test .* <[0-9.]+s>$/ { seconds = $NF; gsub(/[<>s]/, "", seconds); print seconds, program, $2 }' "$1" | sort -rn | head -n 10 \
+        | while read -r seconds program name; do
+            printf '%6.1f s  %s %s: %s\n' "$seconds" "$program" "$name" \
+                "$(awk -v test="$program $name:" 'index($0, test) == 1 { print substr($0, length(test) + 2); found = 1 } END { if (!found) print "not in .ci/long-tests, which says what tests buy" }' .ci/long-tests)"
+        done
+}
+
+stage_deep_models() {
+    deep || { skip "takes minutes; DEEP=1 runs it" && return; }
+    some_tests cargo test --locked --workspace --test models -- --ignored
+}
+
+stage_loom() {
+    RUSTFLAGS="--cfg loom" some_tests cargo test --locked --target-dir target/loom -p freehold-kva -p freehold-percpu -p freehold-rcu \
+        --features freehold-kva/std,freehold-percpu/std --lib -- slab::loom_tests magazine::loom_tests slot::loom_tests
+}
+
+stage_shuttle() {
+    RUSTFLAGS="--cfg shuttle" some_tests cargo test --locked --target-dir target/shuttle -p freehold-kva -p freehold-maple \
+        --features freehold-kva/std,freehold-kva/shuttle,freehold-maple/std,freehold-maple/shuttle --lib shuttle
+}
+
+stage_rcu_model() {
+    has spin spin && command -v cc >/dev/null || { skip "no spin, and it cannot be installed, or no C compiler" && return; }
+    .ci/spin
+}
+
+stage_examples() {
+    local example
+    for example in vmm extents percpu vmm_mmio vma_map; do
+        cargo run --locked -p freehold --features serde,std --example "$example"
+    done
+    for example in coroutines requests page_cache near_code gc_heap; do
+        cargo run --locked -p freehold-vmalloc --example "$example"
+    done
+}
+
+stage_c() { .ci/capi; }
+
+stage_kernel() { .ci/kernel; }
+
+stage_python() {
+    [ -x .ci/python ] || { skip "there is no Python package" && return; }
+    .ci/python
+}
+
+# Linted as they are built: `cargo clippy` would check all that they depend on as well, which takes minutes.
+stage_clients() { RUSTC_WORKSPACE_WRAPPER=clippy-driver clients/run --check; }
+
+stage_rangemap() {
+    cargo clippy --locked --manifest-path clients/rangemap/Cargo.toml --all-targets -- -D warnings
+    if deep; then
+        clients/run rangemap --check
+    else
+        some_tests cargo test --locked --manifest-path clients/rangemap/Cargo.toml --test original
+        skip "the tests of memflow and lopdf, which take minutes to build; DEEP=1 runs them"
+    fi
+}
+
+stage_servers() { .ci/server; }
+
+stage_openmetrics() {
+    has_venv || has python3-venv python3-venv || has_venv || { skip "no python3 with venv, and it cannot be installed" && return; }
+    .ci/openmetrics
+}
+has_venv() { command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null; }
