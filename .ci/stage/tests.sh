@@ -67,6 +67,9 @@ stage_rangemap() {
         some_tests cargo test --locked --manifest-path clients/rangemap/Cargo.toml --test original
         skip "the tests of memflow and lopdf, which take minutes to build; DEEP=1 runs them"
     fi
+    # It says itself where there is no valgrind.
+    has valgrind valgrind || true
+    cargo test --locked --release --manifest-path clients/rangemap/Cargo.toml --test instructions
 }
 
 stage_servers() { .ci/server; }
