@@ -1,7 +1,9 @@
 //! Both ends of the space, ranges of all of it, full maps and empty ones, and what is refused.
 
 use freehold_maple::word_map::{Cursor, CursorMut, Entry, IntoIter, Iter, Transaction};
-use freehold_maple::{AllocError, Gaps, InsertError, Nodes, Plan, Request, SortedError, StoreError, WordMap};
+use freehold_maple::{
+    AllocError, Gaps, InsertError, Nodes, Plan, RangeMap, Request, SortedError, StoreError, WordMap,
+};
 use freehold_units::{Align, Span};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -153,14 +155,19 @@ fn built_of_sorted_entries() {
     [Nodes::Small, Nodes::Full].into_iter().for_each(built);
 }
 
-/// Sixteen entries that touch fill a leaf, or eight with gaps between them; inner nodes add a fifteenth.
+/// Sixteen entries that touch fill a leaf, or eight with gaps between them; inner nodes add a fifteenth. A value beside the
+/// tree has a tag.
 #[test]
 fn built_maps_have_full_leaves() {
     for (stride, bytes_per_entry) in [(8, 18), (16, 35)] {
         let entries =
             (0..if cfg!(miri) { 704 } else { 11_264u64 }).map(|at| (span(stride * at, stride * at + 7), at));
-        let map = WordMap::<u64>::from_sorted(entries).unwrap();
+        let map = WordMap::<u64>::from_sorted(entries.clone()).unwrap();
         assert!(map.nodes() * 256 <= bytes_per_entry * map.len() as usize, "{} nodes", map.nodes());
+        let beside = RangeMap::from_sorted(entries).unwrap();
+        assert_eq!(beside.nodes(), map.nodes());
+        let most = (bytes_per_entry + size_of::<(u64, u64)>()) * map.len() as usize;
+        assert!(cfg!(miri) || beside.bytes() <= most * 101 / 100, "{} bytes, not {most}", beside.bytes());
     }
 }
 
