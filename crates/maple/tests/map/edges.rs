@@ -167,7 +167,8 @@ fn built_maps_have_full_leaves() {
         let beside = RangeMap::from_sorted(entries).unwrap();
         assert_eq!(beside.nodes(), map.nodes());
         let most = (bytes_per_entry + size_of::<(u64, u64)>()) * map.len() as usize;
-        assert!(cfg!(miri) || beside.bytes() <= most * 101 / 100, "{} bytes, not {most}", beside.bytes());
+        // Memory is taken in pieces, which are not all in use.
+        assert!(cfg!(miri) || beside.bytes() <= most * 17 / 16, "{} bytes, not {most}", beside.bytes());
     }
 }
 
