@@ -53,7 +53,11 @@ stage_aarch64() {
         skip "tests on aarch64 (they are checked): no aarch64-linux-gnu-gcc or no qemu-aarch64, and they cannot be installed"
         return
     fi
-    on_aarch64 -p freehold-units -p freehold-sys -p freehold-rcu --lib
+    on_aarch64 -p freehold-units -p freehold-rcu --lib
+    # The emulator answers these calls otherwise than a kernel does.
+    local otherwise=(abilities::tests::an_answer_stays mark::tests::a_child_has_another memory::page_scan::tests::both_ways)
+    on_aarch64 -p freehold-sys --lib -- "${otherwise[@]/#/--skip=}"
+    skip "on aarch64: ${otherwise[*]}, which an emulator of system calls cannot pass"
     if deep; then
         on_aarch64 "${cores[@]}" -p freehold-vmalloc --features $std --lib
     else
