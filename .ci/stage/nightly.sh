@@ -22,7 +22,6 @@ stage_docs_rs() {
         grep -qE 'Available on .*crate feature .*std' target/docs-rs/doc/$page || { echo "$page has no badge of the feature std" && exit 1; }
     done
 }
-}
 
 # The cores' unit tests on a machine with the other order of bytes: what has a layout has the same answers there.
 stage_miri_big_endian() {
