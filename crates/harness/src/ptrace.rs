@@ -27,8 +27,14 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::time::Duration;
 
+/// A request of `ptrace`, whose type is not the same in all C libraries.
+#[cfg(target_env = "musl")]
+type TraceRequest = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+type TraceRequest = libc::c_uint;
+
 /// `PTRACE_GET_SYSCALL_INFO` (Linux 5.3), the words that it writes, and its kinds of stops.
-const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
+const GET_SYSCALL_INFO: TraceRequest = 0x420e;
 const INFO_WORDS: usize = 11;
 const INFO_EXIT: u64 = 2;
 const INFO_SECCOMP: u64 = 3;
@@ -301,7 +307,7 @@ pub fn signal(pid: u32, signal: Signal) -> Result<(), SysError> {
 }
 
 /// Lets a task go on. Only that it was killed meanwhile can fail, which its end says.
-fn go_on(pid: libc::pid_t, request: libc::c_uint, signal: libc::c_int) {
+fn go_on(pid: libc::pid_t, request: TraceRequest, signal: libc::c_int) {
     // SAFETY: these requests take numbers.
     unsafe { libc::ptrace(request, pid, 0_usize, signal as usize) };
 }

@@ -42,6 +42,8 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+const _: () = assert!(usize::BITS >= 64, "freehold-kva needs a 64-bit target");
+
 #[cfg(feature = "std")]
 mod atomic;
 mod bplus;

@@ -35,8 +35,8 @@ fn every_hole_is_found_wherever_it_is() {
 fn a_place_at_the_cursor_is_found_without_a_search() {
     for objects in [1, 5] {
         let (mut set, places) = full();
-        for at in 5000..5000 + objects {
-            set.free(places[at]).unwrap();
+        for &place in &places[5000..5000 + objects] {
+            set.free(place).unwrap();
         }
         let mut tally = Tally::default();
         assert_eq!(set.alloc_probed(&Request::new(4), &mut tally), Ok(places[5000]));
