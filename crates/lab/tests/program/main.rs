@@ -4,6 +4,7 @@
 mod bad_luck;
 mod bundled;
 mod cold;
+mod compare;
 mod features;
 mod frozen;
 mod import;
