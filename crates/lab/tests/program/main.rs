@@ -12,6 +12,7 @@ mod inspect;
 mod links;
 mod look_ups;
 mod outside;
+mod parquet;
 mod readme;
 mod readme_types;
 mod record;
