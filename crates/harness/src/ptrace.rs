@@ -104,12 +104,12 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Starts a command, and stops it and all that it makes at these calls. It has not executed its program yet.
+    /// Starts a command, and stops it and all that it makes at these calls. It waits until [`Tracer::release`].
     ///
     /// # Errors
     /// As [`Child::hold`]; this user or a container may not trace its own children, or the kernel is older than Linux 5.3.
-    pub fn start(command: &[OsString], calls: &[libc::c_long]) -> Result<Self, SysError> {
-        let mut child = Child::with_filter(command, &mut filter::stopping(calls)?)?;
+    pub fn hold(command: &[OsString], calls: &[libc::c_long]) -> Result<Self, SysError> {
+        let child = Child::with_filter(command, &mut filter::stopping(calls)?)?;
         let pid = child.pid().cast_signed();
         let options = libc::PTRACE_O_TRACESECCOMP
             | libc::PTRACE_O_TRACESYSGOOD
@@ -125,7 +125,6 @@ impl Tracer {
             let _ = child.signal(Signal::KILL);
             return Err(error);
         }
-        child.release();
         Ok(Self {
             child,
             tasks: BTreeSet::from([pid]),
@@ -134,6 +133,11 @@ impl Tracer {
             told: VecDeque::new(),
             _not_send: PhantomData,
         })
+    }
+
+    /// Lets the command execute its program.
+    pub fn release(&mut self) {
+        self.child.release();
     }
 
     /// The first process.
@@ -285,7 +289,8 @@ impl Tracer {
 /// Why it cannot.
 pub fn try_it() -> Result<(), SysError> {
     // A program that is not there, so that nothing is run: its execution is the call that stops.
-    let mut tracer = Tracer::start(&[OsString::from("/proc/self/none")], &[libc::SYS_execve])?;
+    let mut tracer = Tracer::hold(&[OsString::from("/proc/self/none")], &[libc::SYS_execve])?;
+    tracer.release();
     let mut stopped = false;
     while let Some(stop) = tracer.next()? {
         stopped |= matches!(stop.event, Event::Call { .. });

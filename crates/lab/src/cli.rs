@@ -76,7 +76,8 @@ pub(crate) struct Predict {
     #[arg(long, conflicts_with_all = ["engine", "rounds", "instructions"])]
     pub(crate) strict: bool,
     /// Of a recording of kernel areas: only predict its addresses, by the recorded kernel's rules and by others beside them. `lazy=off`,
-    /// `pools=off|shared|fifo`, `decay=6.16|6.9|off|tail`, `refill=lowest|highest|by-time`, `nodes=N`, `lazy-limit=PAGES`; again for
+    /// `pools=off|shared|fifo`, `decay=6.16|6.9|off|tail`, `refill=lowest|highest|by-time`, `nodes=N`, `lazy-limit=PAGES`,
+    /// `aside=on|off`; again for
     /// more.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["engine", "rounds", "instructions"])]
     pub(crate) set: Vec<String>,
@@ -219,11 +220,11 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE.json")]
         file: Option<PathBuf>,
     },
-    /// Set two JSON documents of the same command side by side.
+    /// Set two JSON documents of the same command side by side, or two recordings of a kind.
     Compare {
-        /// The document of before.
+        /// The document of before, or a recording.
         before: PathBuf,
-        /// The document of after.
+        /// The document of after, or another recording.
         after: PathBuf,
     },
     /// Show what is in a trace or vector file.

@@ -153,6 +153,13 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
             if format == Format::Lkml {
                 return usage("--format lkml: of results alone");
             }
+            if let ([trace], Some(into)) = (files.as_slice(), output)
+                && commands::import::is_trace(trace)
+            {
+                commands::import::rewrite(trace, into)?;
+                print(&format!("next: freehold replay {}\n", view::plain(&into.display().to_string())))?;
+                return Ok(Some(false));
+            }
             let imported = commands::import::run(files, output.as_deref(), vmallocinfo, *kind)?;
             print(&if format == Format::Json { imported.json() } else { imported.text() })?;
             let differs = imported.lost > 0 || imported.differences.is_some_and(|number| number > 0);

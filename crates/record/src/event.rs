@@ -265,6 +265,8 @@ pub enum Source {
     Vvar,
     /// A segment of a program.
     File,
+    /// The heap, which `brk` moves the end of.
+    Heap,
     /// Other memory.
     Anon,
 }

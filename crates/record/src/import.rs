@@ -105,6 +105,16 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
     Ok(summary)
 }
 
+/// Compresses a trace as [`import`] does.
+///
+/// # Errors
+/// The one cannot be read, or the other not be written.
+pub fn compress(trace: &mut impl Read, out: &mut impl Write) -> io::Result<()> {
+    let mut out = zstd::Encoder::new(out, LEVEL)?;
+    io::copy(trace, &mut out)?;
+    out.finish()?.flush()
+}
+
 /// What a file looks like.
 enum Looks {
     Folder,

@@ -17,11 +17,12 @@ use std::rc::Rc;
 /// The name of the file.
 pub const EVENTS_LOG: &str = "events.log";
 
-const SOURCES: [(Source, &str); 5] = [
+const SOURCES: [(Source, &str); 6] = [
     (Source::Stack, "stack"),
     (Source::Vdso, "vdso"),
     (Source::Vvar, "vvar"),
     (Source::File, "file"),
+    (Source::Heap, "heap"),
     (Source::Anon, "anon"),
 ];
 

@@ -42,6 +42,40 @@ impl Source for Log {
     }
 }
 
+/// The kernel's events, and beside them what ptrace saw of the same tasks.
+struct Beside {
+    raw: Raw,
+    log: Log,
+    /// The next of each.
+    next: [Option<Result<Event, Error>>; 2],
+}
+
+impl Iterator for Beside {
+    type Item = Result<Event, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let [seen, told] = &mut self.next;
+        if seen.is_none() {
+            *seen = self.raw.next();
+        }
+        if told.is_none() {
+            *told = self.log.next();
+        }
+        let is_earlier = match (&*seen, &*told) {
+            (Some(Ok(seen)), Some(Ok(told))) => told.at < seen.at,
+            (Some(Err(_)), _) => false,
+            _ => told.is_some(),
+        };
+        if is_earlier { told.take() } else { seen.take() }
+    }
+}
+
+impl Source for Beside {
+    fn warnings(&self) -> Vec<String> {
+        self.raw.warnings()
+    }
+}
+
 /// An opened recording.
 pub(crate) struct Recording {
     pub(crate) meta: Meta,
@@ -70,7 +104,8 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let mut meta = Meta::read(folder)?;
     let snapshots = Snapshots { start: snapshot(folder, "start")?, end: snapshot(folder, "end")? };
     let log = folder.join(EVENTS_LOG);
-    if log.exists() {
+    let cpus = numbered(folder, "cpu", ".raw")?;
+    if log.exists() && cpus.is_empty() {
         return Ok(Recording { meta, has_kind: true, snapshots, events: Box::new(Log::open(&log)?) });
     }
     let mut meaning = Meaning::default();
@@ -90,20 +125,25 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let header = folder.join("events").join("header_page");
     let layout = Layout::parse(&text(&header, MOST_BYTES)?);
     let layout = layout.map_err(|what| Error::line(&header, 1, what))?;
-    let mut cpus: Vec<(u32, PathBuf, Box<dyn Read>)> = Vec::new();
-    for (cpu, file) in numbered(folder, "cpu", ".raw")? {
+    let mut readers: Vec<(u32, PathBuf, Box<dyn Read>)> = Vec::new();
+    for (cpu, file) in cpus {
         let reader = freehold_trace::open(&file);
         let reader = reader.map_err(|reason| TraceError::Open { file: file.clone(), reason })?;
-        cpus.push((cpu, file, Box::new(reader)));
+        readers.push((cpu, file, Box::new(reader)));
         if let Some(stats) = text_if_there(&folder::stats_file(folder, cpu), MOST_BYTES)? {
             let lost = meta.lost.entry(cpu).or_default();
             *lost = lost_of(&stats).max(*lost);
         }
     }
-    if cpus.is_empty() {
+    if readers.is_empty() {
         return Err(Error::unfit(folder, "neither cpuN.raw nor events.log: there are no events"));
     }
-    let events = Box::new(Raw::new(cpus, layout, meaning)?);
+    let raw = Raw::new(readers, layout, meaning)?;
+    let events: Box<dyn Source> = if log.exists() {
+        Box::new(Beside { raw, log: Log::open(&log)?, next: [None, None] })
+    } else {
+        Box::new(raw)
+    };
     Ok(Recording { meta, has_kind: true, snapshots, events })
 }
 

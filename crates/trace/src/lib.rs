@@ -6,6 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "parquet")]
+mod columnar;
 mod drive;
 mod driven;
 mod error;
@@ -28,6 +30,8 @@ mod tests;
 pub mod vma;
 mod work;
 
+#[cfg(feature = "parquet")]
+pub use columnar::write_parquet;
 pub use drive::Drive;
 pub use driven::Driven;
 pub use error::TraceError;
@@ -38,5 +42,5 @@ pub use header::{Kind, TITLE, TITLE_V1, TraceHeader};
 pub use lines::{Fields, Lines, MOST_LINES};
 pub use random::SplitMix;
 pub use reader::{Format, Reader};
-pub use source::{is_pipe, open, read_text};
+pub use source::{WITHOUT_PARQUET, is_pipe, open, read_text};
 pub use work::RivalWork;

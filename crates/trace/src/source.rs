@@ -15,6 +15,11 @@ const MOST_KEPT: u64 = 256 << 20;
 /// How a file begins that is compressed with zstd.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
+/// How a Parquet file begins.
+const PARQUET: &[u8] = b"PAR1";
+/// What is said of a Parquet file by a program that was built without the feature `parquet`.
+pub const WITHOUT_PARQUET: &str = "a Parquet file, which takes a program built with --features parquet";
+
 /// What was read of pipes.
 static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
 
@@ -25,7 +30,8 @@ pub fn is_pipe(file: &Path) -> bool {
     file == Path::new(STDIN) || fs::metadata(file).is_ok_and(is_one)
 }
 
-/// Opens a file. What is compressed with zstd, as its name or its first bytes say, is decompressed on the way.
+/// Opens a file. What is compressed with zstd, as its name or its first bytes say, is decompressed on the way; a trace in Parquet, as
+/// its first bytes say, becomes its text.
 ///
 /// # Errors
 /// It cannot be opened, or a pipe cannot be read or is too long.
@@ -37,8 +43,20 @@ pub fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
     };
     if file.extension().is_some_and(|ending| ending == "zst") || reader.fill_buf()?.starts_with(&ZSTD) {
         reader = Box::new(BufReader::new(zstd::Decoder::with_buffer(reader)?));
+    } else if reader.fill_buf()?.starts_with(PARQUET) {
+        reader = Box::new(Cursor::new(parquet_text(reader)?));
     }
     Ok(reader)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_text(reader: impl Read) -> io::Result<Vec<u8>> {
+    crate::columnar::text(at_most(reader, MOST_KEPT)?)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_text(_: impl Read) -> io::Result<Vec<u8>> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET))
 }
 
 fn kept(file: &Path) -> io::Result<Arc<[u8]>> {

@@ -3,13 +3,14 @@ use super::*;
 /// Runs a command to its end, with `seen` called at each event; `None` where children cannot be traced.
 fn trace(command: &[&str], calls: &[libc::c_long], mut seen: impl FnMut(&Tracer, Stop)) -> Option<Tracer> {
     let command: Vec<_> = command.iter().map(OsString::from).collect();
-    let mut tracer = match Tracer::start(&command, calls) {
+    let mut tracer = match Tracer::hold(&command, calls) {
         Ok(tracer) => tracer,
         Err(error) => {
             eprintln!("not run: a child cannot be traced here: {error}");
             return None;
         }
     };
+    tracer.release();
     while let Some(stop) = tracer.next().unwrap() {
         seen(&tracer, stop);
         match stop.event {

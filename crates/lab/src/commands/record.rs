@@ -134,6 +134,7 @@ pub fn run(what: What, asked: &Asked) -> anyhow::Result<(String, bool)> {
         return Ok((lines.iter().map(|line| format!("{line}\n")).collect(), false));
     }
     let file = asked.file(kind);
+    import::check_form(&file)?;
     output::try_file(&file).context("nothing was recorded; -o FILE writes the trace elsewhere")?;
     let raw = Raw::new(asked.raw.as_deref(), &file)?;
     let recorded = if by_ptrace {

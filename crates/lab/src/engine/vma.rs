@@ -2,6 +2,7 @@
 
 use super::listed::{engines, facts};
 use super::maple::{Ask, WordMapRanges};
+use super::outside::Library;
 use freehold::units::Span;
 use freehold_rivals::maple::BTreeMapRanges;
 use freehold_trace::vma::{Answer, AreaMap, Kinds, Nodes, Session, Spaces};
@@ -23,7 +24,16 @@ pub struct SpacesFacts {
     pub make: Make,
 }
 
-facts! { SpacesFacts, Maple: Scene => dyn Session, Answer, |facts, scene| Ok((facts.make)(scene.kinds.clone())); }
+facts! { SpacesFacts, Maple: Scene => dyn Session, Answer, |facts, scene| Ok((facts.make)(scene.kinds.clone()));
+    fn outside(library: &Library) -> Option<Self> {
+        // What it makes itself is asked of the library.
+        library.is_maple().then_some(Self { make: spaces::<BTreeMapRanges<u64>> })
+    }
+
+    fn start_outside(library: &'static Library, scene: &Scene) -> Result<Box<dyn Session>, String> {
+        library.spaces(scene.kinds.clone())
+    }
+}
 
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = engines! {

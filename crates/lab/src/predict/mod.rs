@@ -25,7 +25,7 @@ use anyhow::Context;
 use freehold::units::{Align, Span};
 use freehold_linux::Error;
 use freehold_linux::kva::LazySpace;
-use freehold_linux::kva::lazy::{Choices, Found, LazyCounts, LazyRequest};
+use freehold_linux::kva::lazy::{Found, LazyCounts, LazyRequest};
 use freehold_trace::kva::Events;
 use history::{History, Row, What};
 use outside::{Outside, Why};
@@ -113,6 +113,10 @@ struct Predictor<'a> {
     /// The areas that the purge whose event comes next has taken, if the model is within it.
     purging: Option<usize>,
     next_purge: Option<usize>,
+    /// Freed areas that were handed out again before the event of the purge that took them.
+    early: usize,
+    /// Heads of lists that the kernel has passed over, and when it first did.
+    preferred: HashMap<u64, u64>,
     /// What the last purges gave to the tree, and when.
     returned: VecDeque<(u64, Vec<Span>)>,
     /// When each task was last seen.
@@ -120,6 +124,8 @@ struct Predictor<'a> {
     credit: u64,
     /// What the model's own limit decides; else purges come when the recording has them.
     own_purges: bool,
+    /// Whether a place that the kernel passes over is set aside.
+    sets_aside: bool,
     predicted: Predicted,
 }
 
@@ -134,11 +140,11 @@ fn request(row: &Row) -> Option<LazyRequest> {
 }
 
 impl<'a> Predictor<'a> {
-    fn new(history: &'a History, choices: Choices, way: Way, own_purges: bool) -> anyhow::Result<Self> {
+    fn new(history: &'a History, settings: &Settings, way: Way) -> anyhow::Result<Self> {
         let mut new = Self {
             history,
             way,
-            space: LazySpace::new(history.zone, history.page, choices)?,
+            space: LazySpace::new(history.zone, history.page, settings.apply(history.choices))?,
             outside: Outside::default(),
             unseen: Outside::default(),
             objects: HashMap::new(),
@@ -146,10 +152,13 @@ impl<'a> Predictor<'a> {
             done: HashSet::new(),
             purging: None,
             next_purge: None,
+            early: 0,
+            preferred: HashMap::new(),
             returned: VecDeque::new(),
             last_of_task: HashMap::new(),
             credit: 0,
-            own_purges,
+            own_purges: settings.has_limit(),
+            sets_aside: settings.sets_aside(),
             predicted: Predicted::default(),
         };
         new.start()?;
@@ -297,21 +306,28 @@ impl<'a> Predictor<'a> {
         } else {
             Kind::Elsewhere
         };
-        if let Some(passed) = found.filter(|found| self.is_passed_over(found, asked, place))
+        if self.sets_aside
+            && let Some(passed) = found
+            && self.is_passed_over(at, &passed, asked, place)
             && self.space.withdraw(passed.place).is_ok()
         {
+            self.preferred.remove(&passed.place.first());
             self.outside.put(passed.place, Why::Aside);
         }
         kind
     }
 
     /// Whether the kernel would have taken what the model has next, had it been there: it takes the head of a list before what is
-    /// below it, and the lowest of the tree.
-    fn is_passed_over(&self, next: &Found, asked: &LazyRequest, place: Span) -> bool {
-        if next.pooled {
-            return self.space.is_listed(asked, place);
+    /// below it and before the tree, and the lowest of the tree. An allocation from the tree may be recorded after a purge has filled
+    /// the list; what is passed over for the tree again, later than that, is not there.
+    fn is_passed_over(&mut self, at: usize, next: &Found, asked: &LazyRequest, place: Span) -> bool {
+        let in_tree = self.space.block_of(place).is_some();
+        if !next.pooled {
+            return in_tree && next.place.last() < place.first();
         }
-        self.space.block_of(place).is_some() && next.place.last() < place.first()
+        let now = self.history.rows[at].at_ns;
+        let first_ns = *self.preferred.entry(next.place.first()).or_insert(now);
+        self.space.is_listed(asked, place) || in_tree && now.saturating_sub(first_ns) > races::ASIDE_NS
     }
 
     /// Whether the place, or the block that it lies in, touches space of unknown state.
@@ -335,12 +351,14 @@ impl<'a> Predictor<'a> {
         for outside in self.outside.take(place) {
             self.space.add(outside)?;
         }
+        let waiting = self.space.lazy_len();
         if self.space.alloc_at(asked, place) == Err(Error::Exists) {
             // What lives there was freed without a row.
             self.predicted.unmatched += 1;
             self.space.clear(place, true)?;
             self.space.alloc_at(asked, place)?;
         }
+        self.early += waiting.saturating_sub(self.space.lazy_len());
         Ok(())
     }
 
@@ -368,6 +386,7 @@ impl<'a> Predictor<'a> {
             return Ok(());
         }
         let areas = usize::try_from(areas).unwrap_or(usize::MAX);
+        let areas = areas.saturating_sub(std::mem::take(&mut self.early));
         if let Some(taken) = self.purging.take() {
             self.space.take_lazy(areas.saturating_sub(taken))?;
             while self.space.step_purge()?.is_some() {}
@@ -411,7 +430,7 @@ pub fn predict_events(events: Events, settings: &Settings, way: Way) -> anyhow::
 
 fn of_history(history: &History, settings: &Settings, way: Way) -> anyhow::Result<Predicted> {
     check_memory(history.rows.len() as u64, ROW_BYTES)?;
-    let predictor = Predictor::new(history, settings.apply(history.choices), way, settings.has_limit())?;
+    let predictor = Predictor::new(history, settings, way)?;
     let predicted = predictor
         .run()
         .with_context(|| format!("{} of the recording's start and rows", history.header.title()));

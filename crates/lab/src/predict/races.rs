@@ -20,9 +20,12 @@ pub(super) const CREDIT: u64 = 1_024;
 /// The longest that a purge runs before its event.
 const PURGE_NS: u64 = 30_000_000;
 /// How long a task may be put aside between taking a place and its event.
-const ASIDE_NS: u64 = 20_000_000;
+pub(super) const ASIDE_NS: u64 = 20_000_000;
 /// Rows that are looked at ahead.
 const AHEAD: usize = 1_024;
+/// Freed areas of a purge whose events may come after its first stage: some of them go to the node that comes second, and an event
+/// follows what it tells.
+const LATE: usize = 16;
 /// Allocations that may have come first.
 const FIRST: usize = 8;
 /// Purges before which an allocation may have come.
@@ -57,8 +60,12 @@ impl Predictor<'_> {
         };
         let areas = usize::try_from(areas).unwrap_or(usize::MAX);
         let (taken, lazy) = (self.purging.unwrap_or(0), self.space.lazy_len());
-        let Some(mut copy) = self.copy() else { return false };
         let more = areas.saturating_sub(taken).min(lazy);
+        // A node's freed areas are taken as soon as its pool has decayed: all but the latest are freed by then.
+        if areas.saturating_sub(taken + more) > LATE {
+            return false;
+        }
+        let Some(mut copy) = self.copy() else { return false };
         let begun = if self.purging.is_some() { copy.take_lazy(more) } else { copy.begin_purge(more) };
         if begun.is_err() {
             return false;

@@ -4,13 +4,14 @@ use crate::failure::{Failure, unknown};
 use freehold_linux::kva::lazy::{Choices, Decay, MOST_NODES, Pools, Refill};
 
 /// Each key, and the words that it takes; `N` and `PAGES` stand for numbers.
-const KEYS: [(&str, &[&str]); 6] = [
+const KEYS: [(&str, &[&str]); 7] = [
     ("lazy", &["on", "off"]),
     ("pools", &["on", "off", "shared", "fifo"]),
     ("decay", &["6.16", "6.9", "off", "tail"]),
     ("refill", &["lowest", "highest", "by-time"]),
     ("nodes", &["N"]),
     ("lazy-limit", &["PAGES"]),
+    ("aside", &["on", "off"]),
 ];
 
 /// Settings, in the order in which they were given.
@@ -28,6 +29,7 @@ enum Change {
     Refill(Refill),
     Nodes(u32),
     Limit(u64),
+    Aside(bool),
 }
 
 impl Settings {
@@ -60,9 +62,20 @@ impl Settings {
                 Change::Refill(refill) => choices.refill = refill,
                 Change::Nodes(nodes) => choices.nodes = nodes,
                 Change::Limit(pages) => choices.limit_pages = pages,
+                // Of the prediction, not of the kernel.
+                Change::Aside(_) => {}
             }
         }
         choices
+    }
+
+    /// Whether a place that the model has next and the kernel passes over is set aside.
+    pub(super) fn sets_aside(&self) -> bool {
+        let last = self.changes.iter().rev().find_map(|change| match change {
+            Change::Aside(aside) => Some(*aside),
+            _ => None,
+        });
+        last.unwrap_or(true)
     }
 
     /// Whether the model's own limit says when it purges. Otherwise it purges when the recorded kernel did.
@@ -97,6 +110,7 @@ fn change(text: &str) -> Result<Change, Failure> {
         ("refill", "highest") => Change::Refill(Refill::HighestFirst),
         ("refill", "by-time") => Change::Refill(Refill::ByTime),
         ("nodes", _) => Change::Nodes(u32::try_from(number(u64::from(MOST_NODES))?).unwrap_or(MOST_NODES)),
+        ("aside", "on" | "off") => Change::Aside(value == "on"),
         ("lazy-limit", _) => Change::Limit(number(u64::MAX >> 12)?),
         _ => return Err(unknown(&format!("value of {key}"), value, words)),
     })

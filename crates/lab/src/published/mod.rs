@@ -162,7 +162,7 @@ impl Source {
     fn records(&self) -> Vec<Record> {
         let record = |key, metric, stat, value| {
             let origin = Origin::Published(self.source.clone());
-            Record { key, metric, stat, value, spread: None, samples: 1, origin }
+            Record { key, metric, stat, value, spread: None, stddev: None, samples: 1, origin }
         };
         let mut records = Vec::new();
         for figure in self.figure.iter().filter(|figure| !figure.of.is_empty()) {

@@ -206,6 +206,8 @@ pub struct Record {
     pub value: f64,
     /// The least and the largest of the rounds.
     pub spread: Option<[f64; 2]>,
+    /// The standard deviation of the rounds.
+    pub stddev: Option<f64>,
     /// What it is a figure of: operations, or what else was counted.
     pub samples: u64,
     /// Where it is from.
@@ -362,7 +364,7 @@ impl Figures<'_> {
         if let (Some(&least), Some(&largest)) = (sorted.first(), sorted.last()) {
             let median = sorted.get(sorted.len() / 2).copied().unwrap_or(least);
             let spread = (sorted.len() > 1).then_some([least, largest]);
-            self.spread(metric, Stat::Median, median, spread, samples);
+            self.spread(metric, Stat::Median, median, spread, samples).deviating(rounds);
         }
         self
     }
@@ -388,6 +390,7 @@ impl Figures<'_> {
             let ends = [f64::min, f64::max].map(|end| rounds.iter().map(of).reduce(end).unwrap_or(0.0));
             let spread = (rounds.len() > 1).then_some(ends);
             self.spread(Metric::Time, stat, times_ns.percentile(per_mille) as f64, spread, samples);
+            self.deviating(&rounds.iter().map(of).collect::<Vec<_>>());
         }
         self
     }
@@ -402,7 +405,18 @@ impl Figures<'_> {
         samples: u64,
     ) -> &mut Self {
         let (key, origin) = (self.key.clone(), self.origin.clone());
-        self.results.records.push(Record { key, metric, stat, value, spread, samples, origin });
+        let stddev = None;
+        self.results.records.push(Record { key, metric, stat, value, spread, stddev, samples, origin });
+        self
+    }
+
+    /// The last figure is of these rounds.
+    fn deviating(&mut self, rounds: &[f64]) -> &mut Self {
+        let mean = rounds.iter().sum::<f64>() / rounds.len() as f64;
+        let squares: f64 = rounds.iter().map(|round| (round - mean).powi(2)).sum();
+        if let Some(last) = self.results.records.last_mut().filter(|_| rounds.len() > 1) {
+            last.stddev = Some((squares / (rounds.len() - 1) as f64).sqrt());
+        }
         self
     }
 }

@@ -109,6 +109,8 @@ pub(super) struct Stored {
     lo: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hi: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sd: Option<f64>,
     samples: u64,
     origin: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +120,7 @@ pub(super) struct Stored {
 }
 
 impl From<Record> for Stored {
-    fn from(Record { key, metric, stat, value, spread, samples, origin }: Record) -> Self {
+    fn from(Record { key, metric, stat, value, spread, stddev: sd, samples, origin }: Record) -> Self {
         let (lo, hi) = spread.map(|[lo, hi]| (lo, hi)).unzip();
         let name = origin.name().to_owned();
         let (source, from) = match origin {
@@ -126,7 +128,20 @@ impl From<Record> for Stored {
             Origin::Extrapolated(from) => (None, Some(from)),
             Origin::Measured | Origin::Estimated => (None, None),
         };
-        Self { key, metric, stat, value, unit: metric.unit(), lo, hi, samples, origin: name, source, from }
+        Self {
+            key,
+            metric,
+            stat,
+            value,
+            unit: metric.unit(),
+            lo,
+            hi,
+            sd,
+            samples,
+            origin: name,
+            source,
+            from,
+        }
     }
 }
 
@@ -134,7 +149,7 @@ impl TryFrom<Stored> for Record {
     type Error = String;
 
     fn try_from(stored: Stored) -> Result<Self, String> {
-        let Stored { key, metric, stat, value, unit, lo, hi, samples, origin, source, from } = stored;
+        let Stored { key, metric, stat, value, unit, lo, hi, sd, samples, origin, source, from } = stored;
         if unit != metric.unit() {
             return Err(format!("{} is not in {}", metric.name(), unit.name()));
         }
@@ -150,9 +165,9 @@ impl TryFrom<Stored> for Record {
             (Some(lo), Some(hi)) if lo <= hi => Some([lo, hi]),
             _ => return Err("lo and hi are no range".to_owned()),
         };
-        if let Some(figure) = [Some(value), lo].into_iter().flatten().find(|figure| *figure < 0.0) {
+        if let Some(figure) = [Some(value), lo, sd].into_iter().flatten().find(|figure| *figure < 0.0) {
             return Err(format!("{} is not {figure}: nothing here is below 0", metric.name()));
         }
-        Ok(Self { key, metric, stat, value, spread, samples, origin })
+        Ok(Self { key, metric, stat, value, spread, stddev: sd, samples, origin })
     }
 }

@@ -34,7 +34,6 @@ pub struct Run {
     two: Option<Box<dyn Two>>,
     /// What is timed elsewhere.
     map: Box<dyn Map>,
-    make: MakeMap,
     /// The sum of its answers of each round.
     sums: Vec<u64>,
 }
@@ -45,7 +44,10 @@ struct Bench<'a> {
     rounds: usize,
 }
 
-/// Runs the workload on every engine.
+/// Engines that are left out, and why.
+type LeftOut = Vec<(EngineEntry, String)>;
+
+/// Runs the workload on every engine; those that are left out, and why.
 ///
 /// # Errors
 /// An engine answers wrong, or breaks one of its invariants.
@@ -54,16 +56,16 @@ pub fn bench(
     engines: &[EngineEntry],
     rounds: usize,
     tick: &mut dyn FnMut(&str),
-) -> anyhow::Result<Vec<Run>> {
+) -> anyhow::Result<(Vec<Run>, LeftOut)> {
     let bench = Bench { workload, expected: Expected::of(workload), rounds };
-    let (runs, _) = plan::run(&bench, engines, tick)?;
+    let (runs, left_out) = plan::run(&bench, engines, tick)?;
     for run in &runs {
         let (name, engine) = (bench.name(), run.entry.engine);
         run.map.validate().map_err(|reason| anyhow::anyhow!("{name}: {engine}: {reason}"))?;
         let same = runs.first().is_some_and(|first| first.sums == run.sums);
         anyhow::ensure!(same, "{name}: the answers of {engine} are not the others'");
     }
-    Ok(runs)
+    Ok((runs, left_out))
 }
 
 /// What the model's list answers, which no engine has anything of: to the phases of the first round, as far as they are checked one by one.
@@ -110,25 +112,31 @@ impl Plan<Tree> for Bench<'_> {
 
     fn prepare(&self, entry: &EngineEntry) -> Result<Run, Stop> {
         let no_map = || Stop::LeftOut("it is verified, and no map to compare with".to_owned());
-        let make = entry.map.ok_or_else(no_map)?;
-        let mut checked = make();
+        let new_map = || entry.new_map().map_err(Stop::Wrong)?.ok_or_else(no_map);
+        let round = self.workload.round(0);
+        if entry.outside.is_some() && !matches!(round, Timed::Steps { .. }) {
+            return Err(Stop::LeftOut("an engine from outside has no copies of itself".to_owned()));
+        }
+        let mut checked = new_map()?;
         checked.perform(&self.expected.initial);
         let (ranges, bytes) = (checked.count(), checked.metadata_bytes());
         // Not a copy of the one that is checked: some lie in memory in the order of their keys, however the map was built.
-        let mut map = make();
+        let mut map = new_map()?;
         map.perform(&self.expected.initial);
         let mut work = Counts::default();
         for (op, right) in self.expected.ops.iter().zip(&self.expected.answers) {
             let (answer, tally) = checked.run_counted(op);
             if *right != answer {
+                // One that is gone answers nothing.
+                checked.validate().map_err(Stop::Wrong)?;
                 return Err(Stop::Wrong(format!("{answer:?} to {op:?}, not {right:?}")));
             }
             work.add(Tree::work(&tally));
         }
         checked.validate().map_err(Stop::Wrong)?;
         let (sheet, sums) = (Sheet::default(), Vec::new());
-        let two = matches!(self.workload.round(0), Timed::Two(_)).then(|| map.two(&self.expected.initial));
-        Ok(Run { entry: *entry, sheet, ranges, bytes, work, two, map, make, sums })
+        let two = matches!(round, Timed::Two(_)).then(|| map.two(&self.expected.initial)).flatten();
+        Ok(Run { entry: *entry, sheet, ranges, bytes, work, two, map, sums })
     }
 
     fn turn(&self, run: &mut Run, [round, _]: [usize; 2]) -> Result<(), String> {
@@ -136,11 +144,9 @@ impl Plan<Tree> for Bench<'_> {
         match self.workload.round(round) {
             Timed::Steps { phases, fresh } => {
                 for (op, steps) in &phases {
-                    let mut own = fresh.then(run.make);
+                    let mut own = if fresh { run.entry.new_map()? } else { None };
                     let map = own.as_mut().unwrap_or(&mut run.map);
-                    let before = Instant::now();
-                    let answers = map.perform(steps);
-                    let took = before.elapsed();
+                    let (answers, took) = map.perform_clocked(steps);
                     sum = sum.wrapping_mul(31).wrapping_add(answers);
                     run.sheet.note((op, None), took, times(steps, run.ranges));
                 }
@@ -152,7 +158,7 @@ impl Plan<Tree> for Bench<'_> {
                     run.sheet.note(("dup", None), before.elapsed(), run.ranges);
                     drop(copy);
                 }
-                sum = run.map.duplicate().perform(&Steps::Iterate(1));
+                sum = run.map.duplicate().map_or(0, |mut copy| copy.perform(&Steps::Iterate(1)));
             }
             Timed::Two(times) => {
                 let Some(two) = &run.two else { return Err("no two maps".to_owned()) };
@@ -213,11 +219,11 @@ pub fn run_counted(workload: &Workload, make: MakeMap) {
             Timed::Copies(copies) => {
                 for left in (0..copies).rev() {
                     let mut copy = None;
-                    measured(&mut || copy = Some(map.duplicate()), left == 0);
+                    measured(&mut || copy = map.duplicate(), left == 0);
                 }
             }
             Timed::Two(times) => {
-                let two = map.two(&workload.initial());
+                let Some(two) = map.two(&workload.initial()) else { continue };
                 let mut run = || {
                     black_box(two.perform(times));
                 };

@@ -4,14 +4,16 @@
 //! |---|---|
 //! | kva vectors | the column of the addresses that it takes, if it says which; always a place that is free, aligned, in the window |
 //! | percpu placements | a place that is free and aligned in its unit |
+//! | address spaces (`*.vma`) | what a sorted list of areas says of every call |
 
 use super::Checked;
 use crate::engine::outside::Library;
 use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
 use crate::engine::{EngineEntry, Facts, Listed, Takes};
-use crate::family::{Family, Judge, Kva, Percpu};
-use crate::kind::Kind;
+use crate::family::{Family, Judge, Kva, Maple, Percpu};
+use crate::kind::{Kind, Suite};
 use crate::workload::percpu::config;
+use crate::workload::vma::from_file;
 use freehold::units::Align;
 use freehold_trace::kva::{self, Column, Expected, Space};
 use freehold_trace::{Driven, TraceError, percpu};
@@ -29,11 +31,14 @@ pub(super) fn verify(
     let each = libraries.iter().map(|library| match kind {
         Kind::Columns => columns(file, library, tick),
         Kind::Placements => placements(file, library, tick),
-        _ => Err(TraceError::at(
+        Kind::Trace(Suite::Maple) => calls(file, library, tick),
+        Kind::TreeLog => Err(TraceError::at(
             file,
             1,
-            "not for engines from outside, which have no cursors; see `replay` and `stress`",
+            "a log of the kernel's calls, most of which are cursors': freehold_engine.h has none, so no engine from outside is held \
+             against it; recorded address spaces (*.vma) and `stress maple` are for them",
         )),
+        _ => Err(TraceError::at(file, 1, "not for engines from outside; see `replay` and `stress`")),
     });
     each.collect()
 }
@@ -157,5 +162,22 @@ fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) ->
         tick();
     }
     asked.ask(|(), _| None);
+    Ok(asked.checked)
+}
+
+/// The calls of a recorded program, held against a sorted list of areas; whole spaces are looked at in between.
+fn calls(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
+    let workload = from_file(file)?;
+    let mut asked = Asked::<Maple, ()>::new(file, library, &workload.scene, "calls")?;
+    for (number, ops) in (0u64..).zip(workload.ops.chunks(BATCH)) {
+        let lines = number * BATCH as u64 + 1..;
+        asked.waiting.extend(lines.zip(ops).map(|(line, op)| (line, *op, ())));
+        if !asked.ask(|(), _| None) {
+            break;
+        }
+        let state = asked.judge.check_state(&*asked.session);
+        asked.checked.valid((number + 1) * BATCH as u64, state);
+        tick();
+    }
     Ok(asked.checked)
 }

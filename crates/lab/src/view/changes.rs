@@ -1,6 +1,7 @@
 //! What changed between two documents: the verdict of `freehold compare`.
 
 use super::Table;
+use super::side_by_side::DOCUMENTS;
 use super::words::shown;
 use crate::record::{Field, Record, Results, figure_like};
 
@@ -18,9 +19,10 @@ pub(super) fn table(results: &Results) -> Option<Table> {
     let at = |record: &Record, when: &str| {
         record.key.engine != "floor" && record.field(Field::When).as_deref() == Some(when)
     };
-    for before in results.records.iter().filter(|record| record.metric.is_compared() && at(record, "before"))
+    for before in
+        results.records.iter().filter(|record| record.metric.is_compared() && at(record, DOCUMENTS[0]))
     {
-        let key = before.key.clone().param(Field::When, "after");
+        let key = before.key.clone().param(Field::When, DOCUMENTS[1]);
         let same =
             |after: &&Record| after.key == key && (after.metric, after.stat) == (before.metric, before.stat);
         pairs.extend(results.records.iter().find(same).map(|after| (before, after)));

@@ -65,6 +65,11 @@ pub(super) enum View {
         title: String,
         suite: String,
     },
+    /// Figures of two documents or recordings as the kernel's test robots print them, under this title.
+    SideBySide {
+        #[serde(rename = "side-by-side")]
+        title: String,
+    },
     /// What the engines that were shown can be asked, under this title.
     Features {
         #[serde(rename = "features")]

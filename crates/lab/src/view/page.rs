@@ -146,6 +146,8 @@ fn one(section: &Section, number: usize, scope: &Scope, palette: &Palette) -> an
                 let all = view.as_table().map_or_else(Vec::new, |view| table::tables(&view, scope));
                 tables.extend(all.iter().map(|table| table::render(table, palette)));
             }
+            // No command that has it makes a page.
+            View::SideBySide { .. } => {}
             View::Plot(view) => figures.push_str(&plot::render(view, scope, palette)?),
             View::Histogram(view) => figures.push_str(&histogram::render(view, scope)),
             View::Picture(view) => figures.push_str(&pictures(view, scope, palette)?),

@@ -4,7 +4,7 @@
 use super::definition::{Definition, Scope, View};
 use super::escape::plain;
 use super::findings::{self, findings};
-use super::{Table, changes, histogram, published, table};
+use super::{Table, changes, histogram, published, side_by_side, table};
 use crate::record::{Environment, Results};
 use std::fmt::Write;
 
@@ -80,6 +80,9 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
                 text.push('\n');
                 write_table(text, &table, width);
             }
+            if let View::SideBySide { title } = view {
+                text.push_str(&side_by_side::lines(title, scope.results, width));
+            }
             if let View::Published { suite, .. } = view {
                 for (at, note) in published::notes(suite).iter().enumerate() {
                     wrap(text, &format!("({}) {note}", at + 1), width);
@@ -111,7 +114,7 @@ fn of_view(view: &View, scope: &Scope) -> Vec<Table> {
         View::Published { title, suite } => vec![published::table(title, suite, scope)],
         View::Features { title } => vec![table::features(title, scope.results)],
         View::Bars(view) => view.as_table().map_or_else(Vec::new, |view| table::tables(&view, scope)),
-        View::Plot(_) | View::Picture(_) => Vec::new(),
+        View::Plot(_) | View::Picture(_) | View::SideBySide { .. } => Vec::new(),
     }
 }
 
@@ -194,7 +197,7 @@ fn write_row<'a>(text: &mut String, names: impl Iterator<Item = (&'a String, &'a
 }
 
 /// A name in lines of that width, broken at spaces; what is longer than a line is broken anywhere.
-fn lines(name: &str, width: usize) -> Vec<String> {
+pub(super) fn lines(name: &str, width: usize) -> Vec<String> {
     if name.chars().count() <= width {
         return vec![name.to_owned()];
     }

@@ -1,6 +1,6 @@
 //! Records, and the time that a run lies on.
 
-use freehold_lab::record::{Field, SCHEMA, byte_ticks, read, round_step};
+use freehold_lab::record::{Field, Key, Metric, Results, SCHEMA, byte_ticks, read, round_step};
 
 #[test]
 fn steps_are_round() {
@@ -43,4 +43,15 @@ fn a_record_that_is_none_is_named() {
         assert!(error.contains(says) && error.contains("\"workload\":\"here\""), "{error}");
     }
     std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn rounds_have_the_deviation_of_a_sample() {
+    let mut results = Results::default();
+    let rounds = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+    results.of(Key::new("kva", "w")).rounds(Metric::Time, &rounds, 8).rounds(Metric::Time, &[3.0], 1);
+    // The mean is 5, the squares of the differences add up to 32, and there are seven more than one.
+    let deviation = results.records[0].stddev.unwrap();
+    assert!((deviation * deviation - 32.0 / 7.0).abs() < 1e-12, "{deviation}");
+    assert_eq!((results.records[0].value, results.records[1].stddev), (5.0, None));
 }

@@ -245,7 +245,16 @@ fn figure_of(results: &mut Results, engine: &str, op: &str, (metric, stat): (Met
     let [lo, hi] = [f64::min, f64::max].map(|end| rounds.iter().copied().reduce(end).unwrap());
     let spread = (rounds.len() > 1).then_some([lo, hi]);
     let origin = Default::default();
-    results.records.push(Record { key, metric, stat, value: rounds[0], spread, samples: 1, origin });
+    results.records.push(Record {
+        key,
+        metric,
+        stat,
+        value: rounds[0],
+        spread,
+        stddev: None,
+        samples: 1,
+        origin,
+    });
 }
 
 #[test]

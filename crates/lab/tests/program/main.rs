@@ -4,6 +4,7 @@
 mod bad_luck;
 mod bundled;
 mod cold;
+mod compare;
 mod features;
 mod frozen;
 mod import;
@@ -11,6 +12,7 @@ mod inspect;
 mod links;
 mod look_ups;
 mod outside;
+mod parquet;
 mod readme;
 mod readme_types;
 mod record;

@@ -60,6 +60,40 @@ fn mappings_of_a_command_are_recorded_without_rights() {
     assert!(replayed.status.success(), "{}", text(&replayed.stderr));
 }
 
+/// The commands of the book's page, word for word, from the root of the repository.
+#[test]
+fn the_page_of_the_book_does_what_it_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/record.md")).unwrap();
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let built = Path::new(env!("CARGO_BIN_EXE_freehold")).parent().unwrap();
+    let path = format!("{}:{}", built.display(), std::env::var("PATH").unwrap());
+    let (mut ran, mut left) = (0, 0);
+    for line in blocks.flat_map(str::lines) {
+        let lacks_cc = line.contains("cc ") && Command::new("cc").arg("--version").output().is_err();
+        let needs_root = line.starts_with("sudo ") && !is_root();
+        // This test is of a program that is built already.
+        if line.starts_with("cargo ") || lacks_cc || needs_root {
+            eprintln!("not run: {line}");
+            left += 1;
+            continue;
+        }
+        let line = line.strip_prefix("sudo ").unwrap_or(line);
+        let output =
+            Command::new("sh").args(["-c", line]).env("PATH", &path).current_dir(&root).output().unwrap();
+        let failed = text(&output.stderr);
+        // A machine whose kernel or container lacks something says so.
+        if output.status.code() == Some(4) {
+            eprintln!("not run: {line}: {failed}");
+            left += 1;
+            continue;
+        }
+        assert!(output.status.success(), "{line}: {}{failed}", text(&output.stdout));
+        ran += 1;
+    }
+    assert!(ran >= 1 && ran + left == 12, "{ran} commands ran and {left} did not");
+}
+
 #[test]
 fn the_kernels_events_are_for_root() {
     let folder = shared_folder();

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 /// `MREMAP_DONTUNMAP`.
 const MREMAP_DONTUNMAP: u64 = 4;
-/// The kernel's half, where `[vsyscall]` is.
-const KERNEL_HALF: u64 = 1 << 63;
+/// The kernel's half, where `[vsyscall]` is, which all processes are shown and none has.
+pub(super) const KERNEL_HALF: u64 = 1 << 63;
 
 /// Ranges of mapped addresses: start to the first address above. Cost: a logarithm of the ranges, and those that are replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,12 @@ impl Cover {
     pub(super) fn follow(&mut self, what: &What, page: u64) {
         let up = |address: u64| address.checked_next_multiple_of(page.max(1)).unwrap_or(address);
         match *what {
-            What::KernelMapping(Mapping { start, end, .. }) => self.map(start, end),
+            What::KernelMapping(Mapping { start, end, source, .. }) => {
+                self.map(start, end);
+                if source == Source::Heap {
+                    self.heap_end = Some(end);
+                }
+            }
             What::Call { call, args, ret, .. } if call == Call::Brk || ret >= 0 => {
                 let [first, len, new_len, flags, ..] = args;
                 let end = |start: u64, len: u64| up(start.saturating_add(len));
@@ -99,16 +104,27 @@ impl Cover {
         joined
     }
 
-    /// Ranges that are mapped here or there and not both. The stack grows by itself and does not count.
-    pub(super) fn differences(&self, mappings: &[Mapping]) -> u64 {
-        let (mut ours, mut theirs) = (self.clone(), Self::of(mappings));
-        for stack in mappings.iter().filter(|mapping| mapping.source == Source::Stack) {
-            ours.unmap(stack.start, stack.end);
-            theirs.unmap(stack.start, stack.end);
+    /// What is mapped here and not there.
+    fn without(&self, other: &Self) -> Self {
+        let mut rest = self.clone();
+        other.ranges.iter().for_each(|(start, end)| rest.unmap(*start, *end));
+        rest
+    }
+
+    /// Adds what is mapped in one of two and not in the other.
+    pub(super) fn add_changes(&mut self, before: &Self, after: &Self) {
+        for part in [before.without(after), after.without(before)] {
+            part.ranges.iter().for_each(|(start, end)| self.map(*start, *end));
         }
-        let mut only_theirs = theirs.clone();
-        self.ranges.iter().for_each(|(start, end)| only_theirs.unmap(*start, *end));
-        theirs.ranges.iter().for_each(|(start, end)| ours.unmap(*start, *end));
-        (ours.joined().len() + only_theirs.joined().len()) as u64
+    }
+
+    /// Ranges that are mapped here or there and not both, but for what was `changed` meanwhile. The stack grows by itself and does not
+    /// count.
+    pub(super) fn differences(&self, mappings: &[Mapping], changed: &Self) -> u64 {
+        let mut uncounted = changed.clone();
+        let stacks = mappings.iter().filter(|mapping| mapping.source == Source::Stack);
+        stacks.for_each(|stack| uncounted.map(stack.start, stack.end));
+        let (ours, theirs) = (self.without(&uncounted), Self::of(mappings).without(&uncounted));
+        (ours.without(&theirs).joined().len() + theirs.without(&ours).joined().len()) as u64
     }
 }

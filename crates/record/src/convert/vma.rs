@@ -1,7 +1,7 @@
 //! Address spaces of processes: which task is in which, and the calls that change them.
 
 use super::Rows;
-use super::cover::Cover;
+use super::cover::{Cover, KERNEL_HALF};
 use crate::Error;
 use crate::event::{Call, Event, File, Mapping, Source, What};
 use crate::folder::Meta;
@@ -38,7 +38,21 @@ struct State<'a> {
     /// Calls that change mappings in a way that no row says.
     unsaid: BTreeMap<&'static str, u64>,
     differences: Option<u64>,
+    /// The last snapshot of a process that goes on.
+    last: Option<Last>,
 }
+
+/// A snapshot that was taken while events came.
+struct Last {
+    /// When reading it began and ended.
+    read: (u64, u64),
+    /// What its process had mapped then, and what changed while it was read.
+    had: Cover,
+    changed: Cover,
+}
+
+/// How long after a change its event comes, at most.
+const LATE_NS: u64 = 10_000_000;
 
 /// Writes the rows.
 pub(super) fn convert<W: Write>(
@@ -56,22 +70,28 @@ pub(super) fn convert<W: Write>(
         files: HashMap::new(),
         unsaid: BTreeMap::new(),
         differences: None,
+        last: None,
     };
     for (&pid, mappings) in &snapshots.start.maps {
         let stamp = Stamp { at_ns: 0, cpu: 0, tid: pid };
         let space = state.exec(stamp, rows)?;
-        for mapping in mappings {
+        for mapping in mappings.iter().filter(|mapping| mapping.start < KERNEL_HALF) {
             state.mapping(stamp, space, mapping, rows)?;
         }
     }
     for event in events {
         let event = event?;
         let stamp = rows.take(&event)?;
-        state.follow(stamp, &event.what, rows)?;
+        match meta.snapshot_end.filter(|(begin, _)| event.at >= *begin) {
+            Some(read) => state.follow_late(read, event.at, stamp, &event.what, rows)?,
+            None => state.follow(stamp, &event.what, rows)?,
+        }
     }
     for (&pid, mappings) in &snapshots.end.maps {
-        if let Some(&space) = state.tasks.get(&pid) {
-            state.compare(space, mappings);
+        match (&state.last, state.tasks.get(&pid)) {
+            (Some(last), _) => state.differences = Some(last.had.differences(mappings, &last.changed)),
+            (None, Some(&space)) => state.compare(space, mappings),
+            (None, None) => {}
         }
     }
     for (call, count) in &state.unsaid {
@@ -114,6 +134,27 @@ impl State<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// What happened once the last snapshot was begun: it may be in it, or not.
+    fn follow_late<W: Write>(
+        &mut self,
+        read: (u64, u64),
+        at: u64,
+        stamp: Stamp,
+        what: &What,
+        rows: &mut Rows<W>,
+    ) -> Result<(), Error> {
+        let pid = self.snapshots.end.maps.keys().next().copied();
+        let space = pid.and_then(|pid| self.tasks.get(&pid).copied());
+        let before = space.map(|space| self.at(space).cover.clone()).unwrap_or_default();
+        self.follow(stamp, what, rows)?;
+        let last =
+            self.last.get_or_insert_with(|| Last { read, had: before.clone(), changed: Cover::default() });
+        if let Some(space) = space.filter(|_| at <= last.read.1.saturating_add(LATE_NS)) {
+            last.changed.add_changes(&before, &self.spaces[space as usize].cover);
+        }
+        Ok(())
     }
 
     fn at(&mut self, space: u32) -> &mut Space {
@@ -200,7 +241,8 @@ impl State<'_> {
         let Some(space) = self.tasks.remove(&stamp.tid) else { return Ok(()) };
         self.ended.insert(stamp.tid, space);
         let snapshots = self.snapshots;
-        if let Some(mappings) = snapshots.end.maps.get(&stamp.tid) {
+        let ended = snapshots.end.maps.get(&stamp.tid).filter(|_| self.last.is_none());
+        if let Some(mappings) = ended {
             self.compare(space, mappings);
         }
         let last = self.at(space).users <= 1;
@@ -209,7 +251,7 @@ impl State<'_> {
     }
 
     fn compare(&mut self, space: u32, mappings: &[Mapping]) {
-        let differences = self.at(space).cover.differences(mappings);
+        let differences = self.at(space).cover.differences(mappings, &Cover::default());
         *self.differences.get_or_insert(0) += differences;
     }
 
@@ -227,7 +269,7 @@ impl State<'_> {
             Source::Vdso => MappingSource::Vdso,
             Source::Vvar => MappingSource::Vvar,
             Source::File => MappingSource::File,
-            Source::Anon => MappingSource::Anonymous,
+            Source::Heap | Source::Anon => MappingSource::Anonymous,
         };
         let mapping = RowMapping {
             address: mapping.start,

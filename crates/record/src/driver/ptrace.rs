@@ -4,6 +4,8 @@
 //! kernel makes when it executes a program are read from `/proc/PID/maps`, and so are the last ones of each process that no signal ends. It ends when
 //! everything has ended that the command made.
 //!
+//! A recording of tracefs has its tasks followed in the same way, without a stop at the calls that its events tell.
+//!
 //! Not recorded: calls of 32-bit programs, which are counted as lost; growth of stacks.
 //!
 //! Cost: some 20 microseconds of the command for a call that is recorded, nothing for others; a line of the file each.
@@ -28,14 +30,15 @@ use std::io::{self, BufWriter, Write};
 use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 /// `CLONE_*`: shares the address space; the maker waits; a thread of the same process. `SIGCHLD`: as `fork` does.
-const CLONE_VM: u64 = 0x100;
+pub(super) const CLONE_VM: u64 = 0x100;
 const CLONE_VFORK: u64 = 0x4000;
-const CLONE_THREAD: u64 = 0x1_0000;
+pub(super) const CLONE_THREAD: u64 = 0x1_0000;
 const SIGCHLD: u64 = 17;
 /// `MAP_ANONYMOUS`.
 const ANONYMOUS: u64 = 0x20;
@@ -83,49 +86,16 @@ pub fn record(command: &[OsString], folder: &Path) -> Result<Recorded, Failure> 
     let signals = Signals::catch()?;
     let machine = Machine::here();
     let mut meta = machine.meta(Kind::Vma, Origin::Ptrace);
-    let workload = Workload::Command(command.to_vec());
-    meta.command = workload.name();
+    meta.command = Workload::Command(command.to_vec()).name();
     meta.start_ns = monotonic_ns()?;
-    let tracer = Tracer::start(command, &watched()).map_err(|error| {
-        Failure::Lacking(format!(
-            "a child cannot be traced here ({error}): allow ptrace, by kernel.yama.ptrace_scope or the container's seccomp profile"
-        ))
-    })?;
-    meta.pid = Some(tracer.pid());
-    let (pid, over) = (tracer.pid(), AtomicBool::new(false));
-    let file = folder.join(EVENTS_LOG);
-    let out = fs::File::create(&file).map_err(Failure::file(&file, "written"))?;
-    let recorder = Recorder {
-        tracer,
-        tasks: Tasks::new(),
-        folder,
-        file,
-        out: BufWriter::new(out),
-        foreign: 0,
-        unknown: 0,
-        ended: None,
-    };
-    let (recorder, signal) = thread::scope(|scope| {
-        let passing = scope.spawn(|| pass_on(&signals, pid, &over));
-        let recorder = recorder.run();
-        // Relaxed: nothing else is read by who sees it.
-        over.store(true, Ordering::Relaxed);
-        (recorder, passing.join().unwrap_or(Ok(None)))
-    });
-    let mut recorder = recorder?;
+    let recorder = Recorder::hold(command, &watched(), folder)?;
+    meta.pid = Some(recorder.pid());
+    let followed = recorder.follow(&signals, &meta.command)?;
     meta.end_ns = monotonic_ns()?;
-    recorder.tracer.executed().map_err(|error| Failure::Command {
-        command: workload.name(),
-        reason: io::Error::from_raw_os_error(error.errno),
-    })?;
-    meta.lost.insert(0, recorder.foreign);
+    meta.lost.insert(0, followed.foreign);
     write_meta(&meta, folder)?;
-    Ok(Recorded {
-        warnings: recorder.warnings(),
-        meta,
-        ended: recorder.ended,
-        signal: signal?.map(Signal::name),
-    })
+    let (warnings, ended) = (followed.warnings, followed.ended);
+    Ok(Recorded { warnings, meta, ended, signal: followed.signal.map(Signal::name) })
 }
 
 /// What [`record`] would do.
@@ -143,14 +113,36 @@ pub fn plan(command: &[OsString]) -> Vec<String> {
 
 /// The numbers of all calls that stop.
 fn watched() -> Vec<libc::c_long> {
-    Call::ALL.iter().map(|call| number(*call)).chain(MAKERS.iter().map(|(number, _)| *number)).collect()
+    Call::ALL.iter().map(|call| number(*call)).chain(makers()).collect()
 }
 
-/// Passes signals on until all is over: the first one, if there was one.
-fn pass_on(signals: &Signals, pid: u32, over: &AtomicBool) -> Result<Option<Signal>, Failure> {
+/// The numbers of those that make tasks.
+pub(super) fn makers() -> impl Iterator<Item = libc::c_long> {
+    MAKERS.iter().map(|(number, _)| *number)
+}
+
+/// What became of a command whose tasks were followed.
+pub(super) struct Followed {
+    pub(super) warnings: Vec<String>,
+    pub(super) ended: Option<Ended>,
+    pub(super) signal: Option<Signal>,
+    /// Calls of other architectures.
+    foreign: u64,
+}
+
+/// Passes signals on until all is over: the first one, if there was one. Before the command has executed its program it would take them
+/// as this process does.
+fn pass_on(
+    signals: &Signals,
+    pid: u32,
+    [executed, over]: [&AtomicBool; 2],
+) -> Result<Option<Signal>, Failure> {
     let mut first = None;
     while !over.load(Ordering::Relaxed) {
         if let Some(signal) = signals.wait(PAUSE)? {
+            while !executed.load(Ordering::Relaxed) && !over.load(Ordering::Relaxed) {
+                thread::sleep(PAUSE);
+            }
             // It may have ended by now.
             let _ = ptrace::signal(pid, if first.is_none() { signal } else { Signal::KILL });
             first = first.or(Some(signal));
@@ -169,7 +161,7 @@ enum Pending {
 }
 
 /// What records.
-struct Recorder<'a> {
+pub(super) struct Recorder<'a> {
     tracer: Tracer,
     tasks: Tasks<Pending>,
     folder: &'a Path,
@@ -180,9 +172,57 @@ struct Recorder<'a> {
     /// Tasks whose makers were killed before they could say so.
     unknown: u64,
     ended: Option<Ended>,
+    /// Whether the command has executed its program.
+    executed: Arc<AtomicBool>,
 }
 
-impl Recorder<'_> {
+impl<'a> Recorder<'a> {
+    /// A command that waits; it will stop at these calls.
+    pub(super) fn hold(
+        command: &[OsString],
+        calls: &[libc::c_long],
+        folder: &'a Path,
+    ) -> Result<Self, Failure> {
+        let tracer = Tracer::hold(command, calls).map_err(|error| {
+            Failure::Lacking(format!(
+                "a child cannot be traced here ({error}): allow ptrace, by kernel.yama.ptrace_scope or the container's seccomp profile"
+            ))
+        })?;
+        let file = folder.join(EVENTS_LOG);
+        let out = fs::File::create(&file).map_err(Failure::file(&file, "written"))?;
+        let (tasks, out, executed) = (Tasks::new(), BufWriter::new(out), Arc::default());
+        Ok(Self { tracer, tasks, folder, file, out, foreign: 0, unknown: 0, ended: None, executed })
+    }
+
+    /// Tells that the first process is there, before what other sources tell of it.
+    pub(super) fn begin(&mut self) -> Result<(), Failure> {
+        self.write(self.pid(), What::Exec, true)
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.tracer.pid()
+    }
+
+    /// Runs the command, which is called so, until all that it made has ended. Signals go to it.
+    pub(super) fn follow(mut self, signals: &Signals, command: &str) -> Result<Followed, Failure> {
+        self.tracer.release();
+        let (pid, over, executed) = (self.pid(), AtomicBool::new(false), Arc::clone(&self.executed));
+        let (recorder, signal) = thread::scope(|scope| {
+            let passing = scope.spawn(|| pass_on(signals, pid, [&executed, &over]));
+            let recorder = self.run();
+            // Relaxed: nothing else is read by who sees it.
+            over.store(true, Ordering::Relaxed);
+            (recorder, passing.join().unwrap_or(Ok(None)))
+        });
+        let mut recorder = recorder?;
+        recorder.tracer.executed().map_err(|error| Failure::Command {
+            command: command.to_owned(),
+            reason: io::Error::from_raw_os_error(error.errno),
+        })?;
+        let (warnings, ended, foreign) = (recorder.warnings(), recorder.ended, recorder.foreign);
+        Ok(Followed { warnings, ended, signal: signal?, foreign })
+    }
+
     fn run(mut self) -> Result<Self, Failure> {
         let pid = self.tracer.pid();
         self.tasks.add(pid, pid);
@@ -290,6 +330,8 @@ impl Recorder<'_> {
             self.go_on(next);
         }
         self.tasks.add(task, process);
+        // Relaxed: nothing else is read by who sees it.
+        self.executed.store(true, Ordering::Relaxed);
         self.write(task, What::Exec, true)?;
         self.write_maps(task)?;
         self.tracer.resume(task, Until::Next);

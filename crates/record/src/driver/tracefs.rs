@@ -4,7 +4,9 @@
 //! 2. Its clock is `mono`, that of `clock_gettime`, so the times of snapshots need no marks. It drops the newest events when it is full, so
 //!    the start is never lost.
 //! 3. For kva the kernel's pools of freed areas are emptied, so that all that is neither in the first snapshot nor freed lazily is free.
-//! 4. Events are turned on, the first snapshot is taken, the workload runs, the last snapshot is taken, events are turned off.
+//! 4. Events are turned on, the first snapshot is taken, the workload runs, the last snapshot is taken, events are turned off. Of a command's
+//!    mappings (vma) no event tells those that programs start with, and it has none after its end: it is stopped by [`super::ptrace`] where it
+//!    makes a task, executes a program or ends, and at no other call.
 //! 5. Buffers are emptied, counts of lost events are read, the instance is removed: at the end, on errors, and on signals.
 //!
 //! Cost: 0.1 to 0.2 microseconds of the workload for an event; 64 MiB for each CPU, at most a 16th of memory for all.
@@ -15,10 +17,13 @@ use super::events::{self, PURGES, Wanted};
 use super::failure::Failure;
 use super::hands::Hands;
 use super::machine::{Machine, online};
+use super::ptrace::{CLONE_THREAD, CLONE_VM, Recorder, makers};
 use super::readers::Readers;
 use super::workload::Workload;
 use super::{Recorded, write_meta};
+use crate::event::{Event, What};
 use crate::folder::{Meta, Origin, Pools, format_file, maps_file, raw_file, stats_file};
+use crate::log::{self, EVENTS_LOG};
 use freehold_harness::child::Child;
 use freehold_harness::signals::{Signal, Signals};
 use freehold_harness::threads::monotonic_ns;
@@ -30,6 +35,8 @@ use std::path::{Path, PathBuf};
 const BUFFER_KIB: u64 = 64 << 10;
 const MEMORY_PART: u64 = 16;
 const LEAST_BUFFER_KIB: u64 = 1 << 10;
+/// How often the threads of a process are listed until none has come meanwhile, at most.
+const MOST_LISTINGS: usize = 8;
 
 /// What to record.
 #[derive(Clone, Debug)]
@@ -53,10 +60,17 @@ pub struct Request {
 pub fn record(request: &Request, machine: &Machine, folder: &Path) -> Result<Recorded, Failure> {
     let signals = Signals::catch()?;
     let mut session = Session::new(request, machine, folder, false)?;
-    let child = request.workload.hold()?;
-    let readers = session.set_up(child.as_ref())?;
+    let held = Held::new(request, folder)?;
+    let readers = session.set_up(held.pid())?;
     session.turn_on()?;
-    let (ended, signal) = request.workload.run(child, &signals)?;
+    let (ended, signal) = match held {
+        Held::Traced(tasks) => {
+            let followed = tasks.follow(&signals, &session.meta.command)?;
+            session.warnings.extend(followed.warnings);
+            (followed.ended, followed.signal)
+        }
+        Held::Child(child) => request.workload.run(child, &signals)?,
+    };
     session.turn_off()?;
     session.finish(readers)?;
     session.hands.undo()?;
@@ -81,11 +95,42 @@ pub fn plan(request: &Request, machine: &Machine) -> Result<Vec<String>, Failure
     session.set_up(None)?;
     session.turn_on()?;
     session.hands.planned(|| format!("run     {}", request.workload.name()));
+    if request.kind == Kind::Vma && matches!(request.workload, Workload::Command(_)) {
+        session.hands.planned(|| "stop    it where a task is made, executes a program or ends".to_owned());
+    }
     session.turn_off()?;
     let hands = std::mem::replace(&mut session.hands, Hands::new(machine, true));
     let mut lines = hands.into_plan();
     lines.extend(session.warnings.iter().map(|warning| format!("note    {warning}")));
     Ok(lines)
+}
+
+/// A command that waits, if there is one.
+enum Held<'a> {
+    /// One whose tasks are followed.
+    Traced(Box<Recorder<'a>>),
+    Child(Option<Child>),
+}
+
+impl<'a> Held<'a> {
+    fn new(request: &Request, folder: &'a Path) -> Result<Self, Failure> {
+        match &request.workload {
+            Workload::Command(command) if request.kind == Kind::Vma => {
+                let makers: Vec<_> = makers().collect();
+                let mut tasks = Recorder::hold(command, &makers, folder)?;
+                tasks.begin()?;
+                Ok(Self::Traced(Box::new(tasks)))
+            }
+            workload => workload.hold().map(Self::Child),
+        }
+    }
+
+    fn pid(&self) -> Option<u32> {
+        match self {
+            Self::Traced(tasks) => Some(tasks.pid()),
+            Self::Child(child) => child.as_ref().map(Child::pid),
+        }
+    }
 }
 
 /// A recording that is under way.
@@ -125,7 +170,7 @@ impl<'a> Session<'a> {
     }
 
     /// Makes the instance, with all that is recorded turned off, and the threads that read it.
-    fn set_up(&mut self, child: Option<&Child>) -> Result<Option<Readers>, Failure> {
+    fn set_up(&mut self, child: Option<u32>) -> Result<Option<Readers>, Failure> {
         let events = self.events()?;
         self.remove_left()?;
         self.hands.make_instance(&self.instance.clone())?;
@@ -168,6 +213,8 @@ impl<'a> Session<'a> {
         }
         self.set("tracing_on", "1")?;
         self.meta.start_ns = monotonic_ns()?;
+        let process = self.request.pid.filter(|_| self.request.kind == Kind::Vma && !self.hands.only_plan());
+        process.map_or(Ok(()), |pid| self.tell_threads(pid))?;
         self.meta.snapshot_start = self.snapshot(false)?;
         Ok(())
     }
@@ -257,26 +304,49 @@ impl<'a> Session<'a> {
     }
 
     /// Has only the tasks of a process recorded, and those that they make.
-    fn follow(&mut self, child: Option<&Child>) -> Result<(), Failure> {
+    fn follow(&mut self, child: Option<u32>) -> Result<(), Failure> {
         self.set("options/event-fork", "1")?;
-        let tasks = match (self.request.pid, child) {
-            (Some(pid), _) => self.tasks_of(pid)?,
+        let command = match (self.request.pid, child) {
+            (Some(pid), _) => return self.follow_process(pid),
             (None, Some(child)) => {
-                self.meta.pid = Some(child.pid());
-                child.pid().to_string()
+                self.meta.pid = Some(child);
+                child.to_string()
             }
             (None, None) => "the command's".to_owned(),
         };
-        self.set("set_event_pid", &tasks)
+        self.set("set_event_pid", &command)
+    }
+
+    /// The same for all threads of a process that runs: those that come meanwhile, too.
+    fn follow_process(&mut self, pid: u32) -> Result<(), Failure> {
+        let mut tasks = self.tasks_of(pid)?;
+        for _ in 0..MOST_LISTINGS {
+            let numbers: Vec<_> = tasks.iter().map(u32::to_string).collect();
+            self.set("set_event_pid", &numbers.join(" "))?;
+            let before = std::mem::replace(&mut tasks, self.tasks_of(pid)?);
+            if before == tasks {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The numbers of a process's threads.
-    fn tasks_of(&self, pid: u32) -> Result<String, Failure> {
+    fn tasks_of(&self, pid: u32) -> Result<Vec<u32>, Failure> {
         let folder = self.hands.machine.proc(&format!("{pid}/task"));
         let entries = fs::read_dir(&folder).map_err(Failure::file(&folder, "read"))?;
-        let tasks: Vec<_> =
-            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        Ok(tasks.join(" "))
+        Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+    }
+
+    /// Tells beside the events which threads a process has: no event says of these that they share its mappings.
+    fn tell_threads(&self, pid: u32) -> Result<(), Failure> {
+        let (file, mut text) = (self.folder.join(EVENTS_LOG), Vec::new());
+        for child in self.tasks_of(pid)?.into_iter().filter(|&task| task != pid) {
+            let what = What::Thread { child, flags: CLONE_VM | CLONE_THREAD };
+            let event = Event { at: 0, cpu: 0, tid: pid, comm: None, what };
+            log::write(&mut text, &event).map_err(Failure::file(&file, "written"))?;
+        }
+        fs::write(&file, text).map_err(Failure::file(&file, "written"))
     }
 
     /// Makes the buffers as large as they should be, or as there is memory for.

@@ -56,6 +56,7 @@ pub(crate) fn shown(device: &str, inode: &str, name: &str) -> Option<(File, Sour
         "[stack]" => Source::Stack,
         "[vdso]" => Source::Vdso,
         _ if name.starts_with("[vvar") => Source::Vvar,
+        "[heap]" => Source::Heap,
         _ if inode != 0 => Source::File,
         _ => Source::Anon,
     };

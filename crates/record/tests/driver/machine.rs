@@ -6,10 +6,12 @@ use freehold_record::convert::Summary;
 use freehold_record::driver::tracefs::{Request, record};
 use freehold_record::driver::{Ended, Failure, Machine, Workload};
 use freehold_record::import::{Options, import};
+use freehold_sys::Reservation;
 use freehold_trace::Kind;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -168,15 +170,48 @@ fn a_command_and_what_it_makes_is_followed() {
 }
 
 #[test]
+fn mappings_by_the_kernels_events_are_those_that_processes_have() {
+    let _alone = alone();
+    let to = TempDir::new().unwrap();
+    let script = "for i in 1 2 3; do cat /proc/self/maps | sort | tail -n 1 > /dev/null & done; wait; exec cat /dev/null";
+    let workload = Workload::Command(["sh", "-c", script].map(Into::into).into());
+    let Some(recorded) = recorded(&Request { workload, ..request(Kind::Vma, "") }, to.path()) else { return };
+    assert_eq!((recorded.ended, recorded.meta.lost()), (Some(Ended::Code(0)), 0));
+    let imported = imported(to.path());
+    assert_eq!((imported.lost, imported.unknown, imported.differences), (0, 0, Some(0)), "{imported:?}");
+    let ends = fs::read_dir(to.path()).unwrap().filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name().into_string().unwrap();
+        name.starts_with("maps.") && name.ends_with(".end")
+    });
+    // The shell and nine programs, three of which the shell may have executed without another process.
+    assert!(ends.count() >= 7);
+}
+
+#[test]
 fn a_process_that_runs_is_followed() {
     let _alone = alone();
     let to = TempDir::new().unwrap();
     let pid = std::process::id();
     let workload = Workload::For(Duration::from_millis(100));
     let request = Request { pid: Some(pid), workload, ..request(Kind::Vma, "") };
-    if recorded(&request, to.path()).is_some() {
+    let over = AtomicBool::new(false);
+    let recorded = thread::scope(|scope| {
+        // A thread that is there before maps and unmaps meanwhile.
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                drop(Reservation::new(1 << 16).unwrap());
+                thread::sleep(Duration::from_micros(200));
+            }
+        });
+        let recorded = recorded(&request, to.path());
+        over.store(true, Ordering::Relaxed);
+        recorded
+    });
+    if recorded.is_some() {
         for when in ["start", "end"] {
             assert!(to.path().join(format!("maps.{pid}.{when}")).exists());
         }
+        let imported = imported(to.path());
+        assert_eq!((imported.lost, imported.unknown, imported.differences), (0, 0, Some(0)), "{imported:?}");
     }
 }

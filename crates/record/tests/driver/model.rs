@@ -163,6 +163,7 @@ fn parse_line(line: &str) -> Option<Mapping> {
         "[vdso]" => Source::Vdso,
         _ if name.starts_with("[vvar") => Source::Vvar,
         _ if inode != 0 => Source::File,
+        "[heap]" => Source::Heap,
         _ => Source::Anon,
     };
     let prot = access.iter().fold(0, |prot, letter| match letter {

@@ -335,6 +335,30 @@ fn linux_6_18_follows_processes() {
     assert_eq!(summary.warnings, ["1 calls returned whose begin was not recorded"]);
     fs::write(folder.path().join("maps.50.end"), maps.replace("2000 rw", "3000 rw")).unwrap();
     assert_eq!(imported(folder.path()).unwrap().1.differences, Some(1));
+
+    // What ptrace saw beside it: a program's own mappings, and an end before the kernel's events tell of it.
+    let log =
+        "900 0 50 exec sh\n1110 0 50 exec sh\n1120 0 50 map 400000 401000 5 p file 1:7 0\n1990 0 50 exit\n";
+    fs::write(folder.path().join("events.log"), log).unwrap();
+    let program = "400000-401000 r-xp 00000000 00:01 7                          /bin/sh\n";
+    fs::write(folder.path().join("maps.50.end"), format!("{program}{maps}")).unwrap();
+    let (trace, summary) = imported(folder.path()).unwrap();
+    let all = rows(&trace).1;
+    assert_eq!(
+        all[..3],
+        ["0,0,50,x,,,,,,,,0", "120,0,50,k,0,400000,4096,5,file,1,0,400000", "130,0,50,t,0,,,51,3d0f00,,,0"]
+    );
+    assert_eq!(all[10..], ["90,0,50,e,0,,,,,,,1", "0,0,50,z,0,,,,,,,", "#task 50 sh"]);
+    assert_eq!((summary.differences, summary.unknown), (Some(0), 0));
+
+    // A snapshot of a process that goes on: a call that returns meanwhile may be in it or not, and what is later is not in it.
+    fs::remove_file(folder.path().join("events.log")).unwrap();
+    let taken = recording("vma", "6.18.44", "pid=50\nsnapshot_start=1000 1000\nsnapshot_end=1290 1295\n");
+    fs::write(folder.path().join("recording"), taken).unwrap();
+    for (maps, differences) in [(maps, 0), (&maps[maps.find("7ffd").unwrap()..], 0), (program, 1)] {
+        fs::write(folder.path().join("maps.50.end"), maps).unwrap();
+        assert_eq!(imported(folder.path()).unwrap().1.differences, Some(differences), "{maps}");
+    }
 }
 
 #[test]

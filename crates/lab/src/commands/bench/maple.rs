@@ -3,7 +3,7 @@
 use super::{Options, that_fit};
 use crate::Progress;
 use crate::commands::instructions::of_maps;
-use crate::engine::maple::find_maps;
+use crate::engine::maple::{find_benched, find_maps};
 use crate::family::Tree;
 use crate::record::{Field, Metric, Results, Stat};
 use crate::run::describe;
@@ -18,7 +18,8 @@ const ENGINE_BYTES: u64 = 128;
 const LARGE: u32 = 500_000;
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let engines = find_maps(&options.engines)?;
+    let find = if options.instructions { find_maps } else { find_benched };
+    let engines = find(&options.engines)?;
     let sizes = match (options.sizes.as_slice(), options.quick) {
         ([], true) => vec![100, 10_000, 100_000],
         ([], false) => vec![100, 10_000, 1_000_000],
@@ -44,7 +45,11 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                 (false, true) => 5,
             };
             let workload = Workload { name, kind, n };
-            for run in bench(&workload, &engines, rounds, &mut |what| progress.tick(what))? {
+            let (runs, left_out) = bench(&workload, &engines, rounds, &mut |what| progress.tick(what))?;
+            for (entry, reason) in left_out {
+                results.note(format!("{name}: {} left out: {reason}", entry.label()));
+            }
+            for run in runs {
                 let key = run.entry.key(name).param(Field::N, n);
                 run.sheet.record(&mut results, &key);
                 let mut work = run.work.clone();

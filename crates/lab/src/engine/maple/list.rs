@@ -80,16 +80,43 @@ pub fn trees(flags: TreeFlags) -> Vec<(&'static str, Box<dyn Trees>)> {
     ENGINES.iter().filter_map(|entry| Some((entry.engine, (entry.trees?)(flags)))).collect()
 }
 
+impl EngineEntry {
+    /// An empty map, if it has one.
+    ///
+    /// # Errors
+    /// One from outside cannot be started.
+    pub fn new_map(&self) -> Result<Option<Box<dyn Map>>, String> {
+        match self.outside {
+            Some(library) => library.map().map(Some),
+            None => Ok(self.map.map(|make| make())),
+        }
+    }
+}
+
+/// The maps that are benched under `names`: those of [`find_maps`], and those from outside.
+///
+/// # Errors
+/// A name that is no map's.
+pub fn find_benched(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+    let engines = EngineEntry::find(names, Compared::InBench)?;
+    match engines.iter().find(|entry| entry.map.is_none() && entry.outside.is_none()) {
+        None => Ok(engines),
+        Some(entry) => {
+            Err(Failure::Usage(format!("{}: it is verified, and no map to compare with", entry.engine)))
+        }
+    }
+}
+
 /// The maps that `names` ask for, in that order; all, in the order of the list, if there are no names.
 ///
 /// # Errors
 /// A name that is no map's.
 pub fn find_maps(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-    let engines = EngineEntry::find(names, Compared::InBench)?;
-    match engines.iter().find(|entry| entry.map.is_none()) {
+    let engines = find_benched(names)?;
+    match engines.iter().find(|entry| entry.outside.is_some()) {
         None => Ok(engines),
         Some(entry) => {
-            Err(Failure::Usage(format!("{}: it is verified, and no map to compare with", entry.engine)))
+            Err(Failure::Usage(format!("{}: of engines from outside times alone are benched", entry.engine)))
         }
     }
 }

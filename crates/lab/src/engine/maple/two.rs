@@ -10,14 +10,22 @@ use freehold::maple::{RangeMap, WordMap};
 use freehold::units::Span;
 use freehold_rivals::maple::Second;
 use freehold_trace::maple::{RangeDriver, Steps, Trees};
+use std::time::{Duration, Instant};
 
 /// A map of ranges at work.
 pub trait Map: Trees {
     /// Runs steps as fast as they go; a sum over all answers, the same for every map that answers right.
     fn perform(&mut self, steps: &Steps) -> u64;
 
-    /// An independent copy.
-    fn duplicate(&self) -> Box<dyn Map>;
+    /// The same, and how long it took.
+    fn perform_clocked(&mut self, steps: &Steps) -> (u64, Duration) {
+        let before = Instant::now();
+        let sum = self.perform(steps);
+        (sum, before.elapsed())
+    }
+
+    /// An independent copy, if there can be one.
+    fn duplicate(&self) -> Option<Box<dyn Map>>;
 
     /// Whether it looks for gaps one by one.
     fn gap_is_linear(&self) -> bool;
@@ -25,8 +33,8 @@ pub trait Map: Trees {
     /// Ranges.
     fn count(&self) -> usize;
 
-    /// Two new maps of its kind, of two types of values, each with the ranges that are inserted.
-    fn two(&self, inserted: &Steps) -> Box<dyn Two>;
+    /// Two new maps of its kind, of two types of values, each with the ranges that are inserted, if it has these types.
+    fn two(&self, inserted: &Steps) -> Option<Box<dyn Two>>;
 }
 
 impl<R: Second + 'static> Map for RangeDriver<R> {
@@ -34,8 +42,8 @@ impl<R: Second + 'static> Map for RangeDriver<R> {
         steps.run(self.map_mut())
     }
 
-    fn duplicate(&self) -> Box<dyn Map> {
-        Box::new(Self::new(self.map().duplicate()))
+    fn duplicate(&self) -> Option<Box<dyn Map>> {
+        Some(Box::new(Self::new(self.map().duplicate())))
     }
 
     fn gap_is_linear(&self) -> bool {
@@ -46,8 +54,8 @@ impl<R: Second + 'static> Map for RangeDriver<R> {
         self.map().iter().count()
     }
 
-    fn two(&self, inserted: &Steps) -> Box<dyn Two> {
-        both::<R>(inserted)
+    fn two(&self, inserted: &Steps) -> Option<Box<dyn Two>> {
+        Some(both::<R>(inserted))
     }
 }
 

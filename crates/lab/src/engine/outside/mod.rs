@@ -4,6 +4,7 @@
 mod kva;
 mod maple;
 mod percpu;
+mod spaces;
 
 use super::Takes;
 use crate::failure::Failure;
@@ -135,13 +136,6 @@ impl Wire {
         if self.process.borrow_mut().run_each(ops, answers, took).is_err() {
             answers.fill(Answer::default());
         }
-    }
-
-    /// Runs one operation.
-    fn ask(&self, op: Op) -> Answer {
-        let mut answer = [Answer::default()];
-        self.run(&[op], &mut answer);
-        answer[0]
     }
 
     fn bytes(&self) -> usize {

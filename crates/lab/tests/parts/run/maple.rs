@@ -7,6 +7,7 @@ fn lookups(make: MakeMap) -> Result<Vec<Run>, String> {
     let honest = find_maps(&["std-btreemap".to_owned()]).unwrap()[0];
     let engines = [honest, honest.with(TreeFacts { map: Some(make), ..honest.facts })];
     bench(&Workload { name: "lookup", kind: Kind::Lookup, n: 100 }, &engines, 2, &mut |_| ())
+        .map(|(runs, _)| runs)
         .map_err(|error| error.to_string())
 }
 

@@ -72,7 +72,7 @@ proptest! {
             prop_assert_eq!(joined.len(), runs);
             let same: Vec<Mapping> =
                 joined.iter().map(|(start, end)| mapping(*start, *end, Source::Anon)).collect();
-            prop_assert_eq!(cover.differences(&same), 0);
+            prop_assert_eq!(cover.differences(&same, &Cover::default()), 0);
         }
     }
 }
@@ -85,6 +85,6 @@ fn what_failed_changes_nothing_and_the_stack_does_not_count() {
     cover.follow(&call(Call::Munmap, [0x8000, PAGE, 0, 0, 0, 0], (-22i64).cast_unsigned()), PAGE);
     let stack = mapping(0x6000, 0x9000, Source::Stack);
     let kernel = mapping(0xffff_ffff_ff60_0000, 0xffff_ffff_ff60_1000, Source::Anon);
-    assert_eq!(cover.differences(&[stack, kernel]), 0);
-    assert_eq!(cover.differences(&[stack, mapping(0x1000, 0x2000, Source::Anon)]), 1);
+    assert_eq!(cover.differences(&[stack, kernel], &Cover::default()), 0);
+    assert_eq!(cover.differences(&[stack, mapping(0x1000, 0x2000, Source::Anon)], &Cover::default()), 1);
 }

@@ -1,0 +1,186 @@
+//! `freehold compare`: the text in the test robots' columns, and its arithmetic by other means.
+
+use super::{data, freehold, text};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A document of a replay with these records, each `OP METRIC STAT VALUE UNIT` and what else it has.
+fn document(file: &Path, records: &[&str]) -> String {
+    let record = |words: &&str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        format!(
+            r#"{{"suite":"kva","workload":"storm.kva","engine":"btree","op":"{}","metric":"{}","stat":"{}","value":{},
+               "unit":"{}"{},"samples":5,"origin":"measured"}}"#,
+            words[0],
+            words[1],
+            words[2],
+            words[3],
+            words[4],
+            words.get(5).copied().unwrap_or_default()
+        )
+    };
+    let environment = r#"{"version":"0.1.0","commit":"unknown","compiler":"rustc","optimised":true,"cpu":"a CPU","cpus":2,
+        "governor":"unknown","clock_step_ns":40,"memory_bytes":1,"system":"linux 6.18","architecture":"x86_64"}"#;
+    let records: Vec<String> = records.iter().map(record).collect();
+    let json = format!(
+        r#"{{"schema":"freehold/2","command":"replay","environment":{environment},"records":[{}],"findings":[],"notes":[],"facts":{{}}}}"#,
+        records.join(",")
+    );
+    fs::write(file, json).unwrap();
+    file.display().to_string()
+}
+
+/// What is said side by side, without where it was said.
+fn side_by_side(args: &[&str]) -> String {
+    let output = freehold(args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let all = text(&output.stdout);
+    let (_, from) = all
+        .split_once("as a part of the figure\n")
+        .or_else(|| all.split_once("part of the\nfigure\n"))
+        .unwrap_or_else(|| panic!("{all}"));
+    from.split_once("\n\n").unwrap().0.to_owned() + "\n"
+}
+
+const GOLDEN: &str = "\
+old.json         new.json
+---------------- ---------------------------
+         %stddev     %change         %stddev
+             \\          |                \\
+kva storm.kva btree:
+     43.50 ~ 12%     -50.0%      21.75        alloc.time_ns
+    123457          +100.0%     246914 ~  3%  free.time_ns
+ 1.235e+09            +0.0%  1.235e+09        free.time_ns.p99
+         0               +3          3        alloc.refused
+        25            +7.50      32.50        whole.metadata_share%
+";
+
+#[test]
+fn documents_are_set_side_by_side_as_the_test_robots_do() {
+    let folder = TempDir::new().unwrap();
+    let old = document(
+        &folder.path().join("old.json"),
+        &[
+            r#"alloc time median 43.5 ns ,"lo":40.0,"hi":50.0,"sd":5.22"#,
+            "free time median 123457 ns",
+            "free time p99 1234567890 ns",
+            "alloc refused total 0 count",
+            "whole metadata_share total 0.25 share",
+            "whole metadata max 4096 bytes",
+        ],
+    );
+    let new = document(
+        &folder.path().join("new.json"),
+        &[
+            r#"alloc time median 21.75 ns ,"lo":21.7,"hi":21.8,"sd":0.04"#,
+            r#"free time median 246914 ns ,"lo":240000.0,"hi":250000.0,"sd":6789.0"#,
+            "free time p99 1234567899 ns",
+            "alloc refused total 3 count",
+            "whole metadata_share total 0.325 share",
+            "whole metadata max 4096 bytes",
+        ],
+    );
+    let told = side_by_side(&["compare", &old, &new, "--format", "lkml"]);
+    assert_eq!(told, GOLDEN, "{told}");
+    let all = text(&freehold(&["compare", &old, &new]).stdout);
+    assert!(all.contains("1 exact figures are the same, 2 differ"), "{all}");
+    // Beyond both spreads.
+    assert!(all.contains("worse, +100 %") && all.contains("better, -50 %"), "{all}");
+}
+
+/// Names with both figures and the change, by their columns.
+fn rows(told: &str) -> BTreeMap<String, [f64; 3]> {
+    let mut rows: Vec<(String, [f64; 3])> = Vec::new();
+    for line in told.lines().skip(4) {
+        let number =
+            |part: Option<&str>| -> Option<f64> { part?.trim().trim_end_matches('%').parse::<f64>().ok() };
+        let figures = [line.get(..10), line.get(16..27), line.get(28..38)].map(number);
+        match (figures, line.get(46..)) {
+            ([Some(first), Some(change), Some(second)], Some(name)) => {
+                rows.push((name.to_owned(), [first, change, second]));
+            }
+            // A long name goes on.
+            ([None, None, None], Some(name)) if line.starts_with("    ") => {
+                rows.last_mut().unwrap().0.push_str(name);
+            }
+            _ => {}
+        }
+    }
+    rows.into_iter().collect()
+}
+
+/// Counts what a trace has, by its lines alone: allocations, frees, purges, and allocations of up to 64 KiB.
+fn counted(file: &str) -> [u64; 4] {
+    let mut counts = [0; 4];
+    let lines = fs::read_to_string(file).unwrap();
+    for line in lines.lines().filter(|line| !line.starts_with('#')) {
+        let columns: Vec<&str> = line.split(',').collect();
+        let at = ["A", "F", "P"].iter().position(|op| *op == columns[3]);
+        if let Some(at) = at {
+            counts[at] += 1;
+        }
+        let size: u64 = columns[6].parse().unwrap_or(u64::MAX);
+        counts[3] += u64::from(columns[3] == "A" && (32 << 10..64 << 10).contains(&size));
+    }
+    counts
+}
+
+/// A trace of `areas` allocations of `pages` pages each, of which all but the last are freed, and `purges` purges.
+fn trace(file: &Path, areas: u32, pages: u64, purges: u32) -> String {
+    let header = "#vml-trace v1 kind=kva kernel=6.18.1 ncpu=1 pagesize=4096 clock=mono\n#workload w: d\n#lost_records=0\n#dt_ns,cpu,tid,op,obj,addr,size,align,vstart,vend,aux\n";
+    let mut lines = header.to_owned();
+    for object in 1..=areas {
+        let at = 0x10_0000 + u64::from(object) * 0x10_0000;
+        lines.push_str(&format!("1000,0,1,A,{object},{at:x},{},1,100000,fffffff000,\n", pages * 4096));
+    }
+    for object in 1..areas {
+        let at = 0x10_0000 + u64::from(object) * 0x10_0000;
+        lines.push_str(&format!("2000,0,1,F,{object},{at:x},,,,,1/16384\n"));
+    }
+    lines.push_str(&"10,0,1,P,,,,,,,0\n".repeat(purges as usize));
+    fs::write(file, lines).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn recordings_are_set_side_by_side_and_the_figures_are_those_of_their_lines() {
+    let folder = TempDir::new().unwrap();
+    let first = trace(&folder.path().join("a.csv"), 40, 9, 2);
+    let second = trace(&folder.path().join("b.csv"), 50, 17, 0);
+    let told = side_by_side(&["compare", &first, &second, "--format", "lkml"]);
+    assert!(told.lines().all(|line| line.chars().count() <= 72), "{told}");
+    assert!(told.starts_with("a.csv            b.csv\n"), "{told}");
+    let rows = rows(&told);
+    let [old, new] = [&first, &second].map(|file| counted(file));
+    let names = ["allocation.count", "free.count", "purge_of_lazily_freed_areas_(not_replayed).count"];
+    for (at, name) in names.iter().enumerate() {
+        let [was, change, is] = rows[*name];
+        assert_eq!([was, is], [old[at] as f64, new[at] as f64], "{name}: {told}");
+        let expected = 100.0 * (new[at] as f64 - old[at] as f64) / old[at] as f64;
+        assert!((change - expected).abs() <= 0.05, "{name}: {change}, not {expected}");
+    }
+    // Sizes are by powers of two: nine pages are from 32 KiB on, and the other recording has none of these.
+    let [was, change, is] = rows["sizes.32_KiB.count"];
+    assert_eq!([was, is, old[3] as f64, new[3] as f64], [40.0, 0.0, 40.0, 0.0], "{told}");
+    assert_eq!(change, -100.0);
+    for (name, [was, change, is]) in &rows {
+        let expected = if name.ends_with('%') || *was == 0.0 { is - was } else { 100.0 * (is - was) / was };
+        // Figures are shown with two decimals, or three digits and more.
+        let slack = if *was == 0.0 { 0.011 } else { 0.06 + 100.0 * (0.011 / was.abs()).min(0.012) };
+        assert!((change - expected).abs() <= slack, "{name}: {was} {change} {is}");
+    }
+    assert!(rows.contains_key("predicted.unknown.share%") && rows.contains_key("lifetime.time_ns"), "{told}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let trace = trace(&folder.path().join("a.csv"), 4, 9, 0);
+    let document = document(&folder.path().join("old.json"), &["free time median 1 ns"]);
+    for (one, other) in [(&trace, &document), (&trace, &data("traces/netns.pcpu.csv.zst"))] {
+        let output = freehold(&["compare", one, other]);
+        assert_eq!(output.status.code(), Some(2), "{one} {other}: {}", text(&output.stderr));
+    }
+}
