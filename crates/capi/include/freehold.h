@@ -272,6 +272,18 @@ typedef struct fh_chunk_set_stats {
   uint64_t metadata_bytes;
 } fh_chunk_set_stats;
 
+// Where the slots of a counter are, for FH_COUNTER_ADD of freehold/counter.h. Its fields are that macro's.
+typedef struct fh_counter_place {
+  const fh_counter *counter;
+  // The slot of CPU 0, and the bytes from each slot to the next.
+  uint64_t *first;
+  size_t stride_bytes;
+  // From a thread's pointer to what the system keeps of it for restartable sequences.
+  ptrdiff_t area_offset;
+  // Slots; 0 if adds are not restartable sequences in this process.
+  uint32_t cpus;
+} fh_counter_place;
+
 // A label of a metric.
 typedef struct fh_label {
   // Its name, of letters, digits and underscores.
@@ -1143,6 +1155,13 @@ int fh_counter_destroy(fh_counter *counter);
 // @return FH_OK; FH_ENULL
 int fh_counter_add(const fh_counter *counter,
                    uint64_t value);
+
+// Gets the place of a counter, which is good as long as the counter. Adds by it and by fh_counter_add mix. `place`: gets it. Any
+// thread. Cost: constant.
+//
+// @return FH_OK; FH_ENULL
+int fh_counter_get_place(const fh_counter *counter,
+                         struct fh_counter_place *place);
 
 // Reads the sum of all adds that happened before. `value`: gets it. Any thread. Cost: a load for each CPU.
 //

@@ -1,4 +1,4 @@
-/* Every allocation fails in turn. A call that fails returns FH_ENOMEM, has changed nothing, and succeeds when there is memory
+/* Every allocation fails in turn, alone and with all that follow. A call that fails returns FH_ENOMEM, has changed nothing, and succeeds when there is memory
  * again. Linked with --wrap, so the library's own malloc is this one. */
 #include "check.h"
 
@@ -10,11 +10,13 @@ void *__real_memalign(size_t align, size_t size);
 /* Allocations until one is refused; below 0 none is. */
 static long until = -1;
 static long refused;
+/* Whether all that follow are refused, too, until the call returns. */
+static int for_good;
 
 static int refuse(void) {
     if (until < 0 || until-- > 0) return 0;
     refused++;
-    until = -1;
+    until = for_good ? 0 : -1;
     return 1;
 }
 
@@ -86,7 +88,7 @@ static void spaces(void) {
     fh_space *other = NULL;
     EACH_FAILS(fh_space_restore(bytes, len, FH_LOWEST, NULL, NULL, &other), other == NULL);
     free(bytes);
-    OK(fh_space_validate(other));
+    EACH_FAILS(fh_space_validate(other), 1);
     CHECK(regions_of(other) == regions_of(space));
     OK(fh_space_validate(space));
     OK(fh_space_destroy(space, NULL, NULL));
@@ -106,7 +108,7 @@ static void shared(void) {
     }
     for (uint64_t at = 0; at < 100; at++)
         EACH_FAILS(fh_shared_space_free(space, at * 0x1000, &region, NULL), shared_regions_of(space) == 300 - at);
-    OK(fh_shared_space_validate(space));
+    EACH_FAILS(fh_shared_space_validate(space), 1);
     OK(fh_shared_space_destroy(space, NULL, NULL));
 }
 
@@ -131,7 +133,7 @@ static void maps(void) {
     until = 0;
     OK(fh_map_transaction_commit(both));
     until = -1;
-    OK(fh_map_validate(map));
+    EACH_FAILS(fh_map_validate(map), 1);
     OK(fh_map_len(map, &len));
     CHECK(len > 600);
     OK(fh_map_destroy(map, NULL, NULL));
@@ -158,7 +160,7 @@ static void trees(void) {
     until = -1;
     CHECK(fh_tree_load(tree, 302) == value(1));
     OK(fh_tree_snapshot_destroy(then));
-    OK(fh_tree_validate(tree));
+    EACH_FAILS(fh_tree_validate(tree), 1);
     OK(fh_tree_destroy(tree, NULL, NULL));
 }
 
@@ -194,6 +196,27 @@ static void counts(void) {
     }
     EACH_FAILS(fh_registry_render(registry, 0, &page, &len), page == NULL);
     free(page);
+    page = NULL;
+    /* A family of more than 64 KiB, and buckets. */
+    char text[256];
+    fh_label long_label = {"path", text};
+    const fh_gauge *depth = NULL;
+    const fh_histogram *latency = NULL;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    for (int at = 0; at < 500; at++) {
+        text[0] = (char)('a' + at % 26);
+        text[1] = (char)('a' + at / 26);
+        OK(fh_registry_gauge(registry, "depth", &long_label, 1, &depth));
+    }
+    EACH_FAILS(fh_registry_histogram(registry, "latency_seconds", &label, 1, 1e9, &latency), 1);
+    OK(fh_histogram_record(latency, 1000));
+    for (uint32_t is_open = 0; is_open < 2; is_open++) {
+        EACH_FAILS(fh_registry_render(registry, is_open, &page, &len), page == NULL);
+        CHECK(len > 100000);
+        free(page);
+        page = NULL;
+    }
     OK(fh_registry_destroy(registry));
     OK(fh_counters_destroy(many));
     OK(fh_histogram_snapshot_destroy(read));
@@ -216,18 +239,20 @@ static void memory(void) {
     EACH_FAILS(fh_stacks_new(vm, &of, &stacks), stacks == NULL);
     OK(fh_slots_destroy(slots));
     OK(fh_stacks_destroy(stacks));
-    OK(fh_vm_validate(vm));
+    EACH_FAILS(fh_vm_validate(vm), 1);
     OK(fh_vm_destroy(vm));
 }
 
 int main(void) {
     EACH_FAILS(fh_thread_register(), 1);
-    spaces();
-    shared();
-    maps();
-    trees();
-    counts();
-    memory();
+    for (for_good = 0; for_good < 2; for_good++) {
+        spaces();
+        shared();
+        maps();
+        trees();
+        counts();
+        memory();
+    }
     printf("%ld allocations refused: %ld returned as FH_ENOMEM, %ld done without\n", refused, returned, spared);
     CHECK(returned > 100);
     return report("nomem");

@@ -8,7 +8,6 @@ use crate::handle::hand_out;
 use crate::memory::Aside;
 use freehold::percpu::registry::{Format, Registry, RegistryError};
 use std::ffi::{CStr, c_char, c_int};
-use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -149,21 +148,10 @@ pub extern "C" fn fh_registry_histogram(
     fh_error::FH_OK as c_int
 }
 
-/// Bytes that grow, or are refused.
-struct Page(Vec<u8>);
-
-impl fmt::Write for Page {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
-        self.0.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
-}
-
 /// Renders all metrics as a page, in Prometheus' text (`is_open` 0) or OpenMetrics (`is_open` 1).
 ///
 /// `page`: UTF-8, not ended by 0; the caller frees it by free(). `len`: its bytes. Any thread. Cost: a read of each metric; one family
-/// at a time is under the lock. A family's text of more than 64 KiB aborts where malloc refuses it.
+/// at a time is under the lock.
 ///
 /// @return FH_OK; FH_ENULL; FH_EENUM; FH_ENOMEM
 #[unsafe(no_mangle)]
@@ -179,12 +167,10 @@ pub extern "C" fn fh_registry_render(
         1 => Format::OpenMetrics,
         _ => return fh_error::FH_EENUM as c_int,
     };
-    let _aside = attempt!(Aside::new(BLOCKS, 64 << 10));
-    let mut text = Page(Vec::new());
-    attempt!(registry.0.write(format, &mut text).map_err(|_| fh_error::FH_ENOMEM));
+    let mut text = attempt!(registry.0.try_render(format)).into_bytes();
     // An empty page has memory, too, which the caller frees.
-    attempt!(text.0.try_reserve(1).map_err(|_| fh_error::FH_ENOMEM));
-    len.write(text.0.len());
-    page.write(text.0.leak().as_mut_ptr().cast());
+    attempt!(text.try_reserve(1).map_err(|_| fh_error::FH_ENOMEM));
+    len.write(text.len());
+    page.write(text.leak().as_mut_ptr().cast());
     fh_error::FH_OK as c_int
 }
