@@ -70,6 +70,7 @@ static void spaces(void) {
     fh_space *space = NULL;
     fh_request request = FH_REQUEST_INIT(0x1000);
     fh_span place;
+    fh_region region;
     fh_move *move = NULL;
     uint8_t *bytes = NULL;
     size_t len = 0;
@@ -79,6 +80,15 @@ static void spaces(void) {
     for (uint64_t at = 0; at < 100; at++)
         EACH_FAILS(fh_space_alloc_at(space, span(0x10000000 + at * 0x2000, 0x10000fff + at * 0x2000), 0, value(at), NULL),
                    regions_of(space) == 300 + at);
+    OK(fh_space_alloc_at(space, span(0x30000000, 0x303fffff), 0, value(1), NULL));
+    for (uint64_t at = 1; at < 300; at++)
+        EACH_FAILS(fh_space_split(space, 0x30000000 + at * 0x1000, NULL, NULL), regions_of(space) == 400 + at);
+    for (uint64_t at = 299; at >= 1; at--) {
+        until = 0;
+        OK(fh_space_merge(space, 0x30000000 + (at - 1) * 0x1000, NULL, NULL));
+        until = -1;
+    }
+    OK(fh_space_free(space, 0x30000000, &region, NULL));
     EACH_FAILS(fh_space_begin_move(space, 0, 0x20000000, &move, NULL), move == NULL);
     until = 0;
     OK(fh_space_commit_move(space, move, NULL));
@@ -136,6 +146,14 @@ static void maps(void) {
     EACH_FAILS(fh_map_validate(map), 1);
     OK(fh_map_len(map, &len));
     CHECK(len > 600);
+    fh_map *copy = NULL;
+    fh_request request = FH_REQUEST_INIT(3);
+    fh_span place;
+    uint64_t entries = len;
+    EACH_FAILS(fh_map_clone(map, &copy), copy == NULL);
+    OK(fh_map_destroy(copy, NULL, NULL));
+    for (int at = 0; at < 40; at++, entries++)
+        EACH_FAILS(fh_map_alloc(map, &request, at % 2, value(3), &place), fh_map_len(map, &len) == FH_OK && len == entries);
     OK(fh_map_destroy(map, NULL, NULL));
 }
 
@@ -225,6 +243,19 @@ static void counts(void) {
     OK(fh_counter_destroy(counter));
 }
 
+static void pooled(void) {
+    fh_pooled *pooled = NULL;
+    fh_span places[200];
+    EACH_FAILS(fh_pooled_new(span(0x10000000, 0x1fffffff), 4096, &pooled), pooled == NULL);
+    for (uint64_t at = 0; at < 200; at++)
+        EACH_FAILS(fh_pooled_alloc(pooled, 4096 * (1 + at % 20), &places[at]), 1);
+    EACH_FAILS(fh_pooled_validate(pooled), 1);
+    until = 0;
+    for (int at = 0; at < 200; at++) OK(fh_pooled_free(pooled, places[at].first, NULL));
+    until = -1;
+    OK(fh_pooled_destroy(pooled));
+}
+
 static void memory(void) {
     fh_vm *vm = NULL;
     fh_slots *slots = NULL;
@@ -249,6 +280,7 @@ int main(void) {
         spaces();
         shared();
         maps();
+        pooled();
         trees();
         counts();
         memory();

@@ -16,6 +16,9 @@ use std::sync::Arc;
 const BLOCKS: usize = 32;
 const BLOCK_BYTES: usize = 4096;
 
+/// Blocks for a histogram's name that is new: the texts of 64 bounds, each of which grows up to three times.
+const BUCKET_BLOCKS: usize = 3 * 64;
+
 /// Metrics by name and labels. Any number of threads.
 pub struct fh_registry(Registry);
 
@@ -59,7 +62,7 @@ unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Failure> {
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| fh_error::FH_EINVAL.into())
 }
 
-/// Calls `get` with a caller's name and labels, with memory set aside for what it adds.
+/// Calls `get` with a caller's name and labels, with `blocks` of memory set aside for what it adds.
 ///
 /// # Safety
 /// The strings end in 0, there are `count` labels, and all of it stays as it is during the call.
@@ -67,6 +70,7 @@ unsafe fn with_labels<T>(
     name: *const c_char,
     labels: *const fh_label,
     count: usize,
+    blocks: usize,
     get: impl FnOnce(&str, &[(&str, &str)]) -> Result<Arc<T>, RegistryError>,
 ) -> Result<Arc<T>, Failure> {
     if labels.is_null() && count > 0 {
@@ -86,7 +90,7 @@ unsafe fn with_labels<T>(
         pairs.push(pair);
     }
     // Texts of labels are escaped, and grow by doubling.
-    let _aside = Aside::new(BLOCKS, BLOCK_BYTES + 4 * bytes)?;
+    let _aside = Aside::new(blocks, BLOCK_BYTES + 4 * bytes)?;
     Ok(get(name, &pairs)?)
 }
 
@@ -104,7 +108,8 @@ pub extern "C" fn fh_registry_counter(
 ) -> c_int {
     given!(registry, counter);
     // SAFETY: the caller's strings and labels are there throughout the call.
-    let made = unsafe { with_labels(name, labels, count, |name, labels| registry.0.counter(name, labels)) };
+    let made =
+        unsafe { with_labels(name, labels, count, BLOCKS, |name, labels| registry.0.counter(name, labels)) };
     counter.write(fh_counter::of(&*attempt!(made)));
     fh_error::FH_OK as c_int
 }
@@ -122,7 +127,8 @@ pub extern "C" fn fh_registry_gauge(
 ) -> c_int {
     given!(registry, gauge);
     // SAFETY: as for a counter.
-    let made = unsafe { with_labels(name, labels, count, |name, labels| registry.0.gauge(name, labels)) };
+    let made =
+        unsafe { with_labels(name, labels, count, BLOCKS, |name, labels| registry.0.gauge(name, labels)) };
     gauge.write(fh_gauge::of(&*attempt!(made)));
     fh_error::FH_OK as c_int
 }
@@ -143,7 +149,10 @@ pub extern "C" fn fh_registry_histogram(
     given!(registry, histogram);
     let get = |name: &str, labels: &[(&str, &str)]| registry.0.histogram(name, labels, unit);
     // SAFETY: as for a counter.
-    let made = unsafe { with_labels(name, labels, count, get) };
+    let is_new = unsafe { text(name) }.is_ok_and(|name| registry.0.buckets_of(name).is_none());
+    let blocks = if is_new { BLOCKS + BUCKET_BLOCKS } else { BLOCKS };
+    // SAFETY: as for a counter.
+    let made = unsafe { with_labels(name, labels, count, blocks, get) };
     histogram.write(fh_histogram::of(&*attempt!(made)));
     fh_error::FH_OK as c_int
 }

@@ -2,7 +2,8 @@
 
 use super::units::{UNIT_BYTES, UnitMemory, Units};
 use crate::{
-    AllocError, ChunkId, ChunkSet, Config, ConfigError, FirstFit, FreeError, Offset, PAGE_BYTES, Request, Stats,
+    AllocError, ChunkId, ChunkSet, Config, ConfigError, FirstFit, FreeError, Offset, PAGE_BYTES, Request,
+    Stats,
 };
 
 /// The set, and a count of its uses.

@@ -160,7 +160,12 @@ impl<const WORDS: usize> Words<WORDS> {
     pub(crate) fn slots(self) -> Option<CounterSlots> {
         let heap = self.heap;
         let area_offset = heap.adder.area_offset()?;
-        Some(CounterSlots { first: self.first, stride_bytes: heap.stride_bytes(), cpus: heap.cpus(), area_offset })
+        Some(CounterSlots {
+            first: self.first,
+            stride_bytes: heap.stride_bytes(),
+            cpus: heap.cpus(),
+            area_offset,
+        })
     }
 
     /// Adds to a word, modulo 2^64.

@@ -1,8 +1,8 @@
 //! The heap: objects are disjoint and zero, a lack of memory is an error, memory returns to the system.
 
 use super::*;
-use crate::{AllocError, FreeError};
 use crate::ends::all_of;
+use crate::{AllocError, FreeError};
 use freehold_sys::failing;
 use std::alloc::Layout;
 use std::collections::BTreeSet;

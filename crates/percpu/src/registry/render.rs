@@ -104,9 +104,9 @@ impl Registry {
     ) -> Result<(), E> {
         let mut page = Page::new(format);
         let mut last = None;
-        while let Some((name, written)) = self.with_next(last.as_deref(), |name, family, described| {
-            page.family(name, family, described)
-        })? {
+        while let Some((name, written)) =
+            self.with_next(last.as_deref(), |name, family, described| page.family(name, family, described))?
+        {
             written?;
             page.finish(&name)?;
             write(page.text.get()?)?;
