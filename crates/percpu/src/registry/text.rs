@@ -27,7 +27,7 @@ impl Text {
 
     /// Appends a text without line ends, in which a backslash begins an escape; one of quotes, too, if `quotes`.
     pub(super) fn push_escaped(&mut self, text: &str, quotes: bool) {
-        for part in text.split_inclusive(|char| matches!(char, '\\' | '\n' | '"')) {
+        for part in text.split_inclusive(['\\', '\n', '"']) {
             let (before, escape) = match part.as_bytes().last() {
                 Some(b'\\') => (&part[..part.len() - 1], "\\\\"),
                 Some(b'\n') => (&part[..part.len() - 1], "\\n"),
