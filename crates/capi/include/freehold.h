@@ -272,6 +272,18 @@ typedef struct fh_chunk_set_stats {
   uint64_t metadata_bytes;
 } fh_chunk_set_stats;
 
+// Where the slots of a counter are, for FH_COUNTER_ADD of freehold/counter.h. Its fields are that macro's.
+typedef struct fh_counter_place {
+  const fh_counter *counter;
+  // The slot of CPU 0, and the bytes from each slot to the next.
+  uint64_t *first;
+  size_t stride_bytes;
+  // From a thread's pointer to what the system keeps of it for restartable sequences; 0 if adds are none in this process.
+  ptrdiff_t area_offset;
+  // Slots.
+  uint32_t cpus;
+} fh_counter_place;
+
 // A label of a metric.
 typedef struct fh_label {
   // Its name, of letters, digits and underscores.
@@ -378,9 +390,10 @@ int fh_pooled_trim(const struct fh_pooled *pooled,
 int fh_pooled_get_stats(const struct fh_pooled *pooled,
                         struct fh_pooled_stats *stats);
 
-// Checks every invariant of a pooled space that no thread changes meanwhile. Cost: O(n) for n slots.
+// Checks every invariant of a pooled space that no thread changes meanwhile. Cost: O(n) for n slots, and 1 MiB that is set aside; it
+// aborts where malloc refuses a list of more than 16,384 slabs.
 //
-// @return FH_OK; FH_ENULL; FH_EBROKEN
+// @return FH_OK; FH_ENULL; FH_EBROKEN; FH_ENOMEM
 int fh_pooled_validate(const struct fh_pooled *pooled);
 
 // Makes an empty space, as fh_space_new.
@@ -605,6 +618,29 @@ int fh_space_resize(struct fh_space *space,
                     struct fh_span *span,
                     struct fh_conflict *conflict);
 
+// Cuts the region that contains an address in two. Both have its value; the second starts at the address, and has its guard.
+//
+// `below`, `above`: optional, get the addresses of both. One thread at a time. Cost: O(log n).
+//
+// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE; FH_ERANGE;
+// FH_EMOVING; FH_ENOMEM
+int fh_space_split(struct fh_space *space,
+                   uint64_t address,
+                   struct fh_span *below,
+                   struct fh_span *above);
+
+// Makes one region of the one that starts at `first` and the one that starts where it ends, if both have the same value.
+//
+// `span`: optional, gets its addresses. `conflict`: optional, gets the second region if its value is another. One thread at a time. Cost:
+// O(log n).
+//
+// @return FH_OK; FH_ENULL; FH_ESIZE; FH_ENOENT: none starts there; FH_EINVAL: the first has a guard; FH_EOCCUPIED: another value; or as
+// fh_space_free
+int fh_space_merge(struct fh_space *space,
+                   uint64_t first,
+                   struct fh_span *span,
+                   struct fh_conflict *conflict);
+
 // Begins to move the region that starts at `first` to `to`. Both places are held until the move ends.
 //
 // `begun`: gets a handle, which the commit or the cancel frees. `conflict`: optional. One thread at a time. Cost: O(log n).
@@ -697,6 +733,13 @@ int fh_space_validate(const struct fh_space *space);
 // @return FH_OK; FH_ENULL; FH_ENOMEM
 int fh_map_new(struct fh_map **map);
 
+// Copies a map as it is: a snapshot with an owner of its own. Values are copied as pointers, so each is then in both. The caller owns the
+// copy, and ends it by fh_map_destroy. One thread at a time. Cost: O(n) for n entries.
+//
+// @return FH_OK; FH_ENULL; FH_EBUSY; FH_ENOMEM
+int fh_map_clone(const struct fh_map *map,
+                 struct fh_map **copy);
+
 // Ends a map. `each` (optional) gets every entry that is left, lowest first, and so its value. A map with a plan or a transaction
 // is not ended. One thread at a time. Cost: O(n) for n entries.
 //
@@ -784,6 +827,16 @@ int fh_map_lowest_gap(const struct fh_map *map,
 int fh_map_highest_gap(const struct fh_map *map,
                        const struct fh_request *request,
                        struct fh_span *gap);
+
+// Stores a value in the lowest (`highest` 0) or the highest (`highest` 1) free place for a request. `span`: gets it. One thread at a
+// time. Cost: as fh_map_lowest_gap and fh_map_insert.
+//
+// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EENUM; FH_EBUSY; FH_EINVAL; FH_ENOSPC; FH_ENOMEM
+int fh_map_alloc(struct fh_map *map,
+                 const struct fh_request *request,
+                 uint32_t highest,
+                 void *value,
+                 struct fh_span *span);
 
 // Calls `each` for the entries that overlap a range, lowest first, until it returns something else than 0. Entries are whole.
 //
@@ -1044,8 +1097,23 @@ int fh_tree_remove_range(const struct fh_tree *tree,
                          fh_entry_fn removed,
                          void *ctx);
 
+// Finds the lowest free place for a request, which another thread may take at any time: fh_tree_alloc stores there at once. Guards are
+// not known. Any thread; waits for a running store. Cost: O(log n) for n entries; O(n) with an alignment above 1.
+//
+// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ENOSPC
+int fh_tree_lowest_gap(const struct fh_tree *tree,
+                       const struct fh_request *request,
+                       struct fh_span *gap);
+
+// Finds the highest free place for a request. Otherwise as fh_tree_lowest_gap.
+//
+// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ENOSPC
+int fh_tree_highest_gap(const struct fh_tree *tree,
+                        const struct fh_request *request,
+                        struct fh_span *gap);
+
 // Stores a value in the lowest (`highest` 0) or the highest (`highest` 1) free place for a request. `span`: gets it. Any thread;
-// waits for other writers. Cost: O(n log n) for n entries: gaps are looked at one by one.
+// waits for other writers. Cost: as fh_tree_lowest_gap and fh_tree_insert.
 //
 // @return FH_OK; FH_ENULL; FH_ESIZE; FH_EENUM; FH_EINVAL; FH_ENOSPC; FH_EBUSY; FH_EREADERS; FH_ESYSTEM; FH_ENOMEM
 int fh_tree_alloc(const struct fh_tree *tree,
@@ -1143,6 +1211,13 @@ int fh_counter_destroy(fh_counter *counter);
 // @return FH_OK; FH_ENULL
 int fh_counter_add(const fh_counter *counter,
                    uint64_t value);
+
+// Gets the place of a counter, which is good as long as the counter. Adds by it and by fh_counter_add mix. `place`: gets it. Any
+// thread. Cost: constant.
+//
+// @return FH_OK; FH_ENULL
+int fh_counter_get_place(const fh_counter *counter,
+                         struct fh_counter_place *place);
 
 // Reads the sum of all adds that happened before. `value`: gets it. Any thread. Cost: a load for each CPU.
 //
@@ -1296,7 +1371,7 @@ int fh_registry_histogram(const struct fh_registry *registry,
 // Renders all metrics as a page, in Prometheus' text (`is_open` 0) or OpenMetrics (`is_open` 1).
 //
 // `page`: UTF-8, not ended by 0; the caller frees it by free(). `len`: its bytes. Any thread. Cost: a read of each metric; one family
-// at a time is under the lock. A family's text of more than 64 KiB aborts where malloc refuses it.
+// at a time is under the lock.
 //
 // @return FH_OK; FH_ENULL; FH_EENUM; FH_ENOMEM
 int fh_registry_render(const struct fh_registry *registry,
@@ -1454,9 +1529,10 @@ int fh_vm_release_idle(const struct fh_vm *vm,
 int fh_vm_resident_bytes(const struct fh_vm *vm,
                          uint64_t *resident_bytes);
 
-// Checks every invariant of memory that no thread changes meanwhile. Cost: O(n) for n slots.
+// Checks every invariant of memory that no thread changes meanwhile. Cost: O(n) for n slots, and 1 MiB that is set aside; it aborts
+// where malloc refuses a list of more than 16,384 slabs.
 //
-// @return FH_OK; FH_ENULL; FH_EBROKEN
+// @return FH_OK; FH_ENULL; FH_EBROKEN; FH_ENOMEM
 int fh_vm_validate(const struct fh_vm *vm);
 
 #ifdef __cplusplus

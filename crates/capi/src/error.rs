@@ -3,7 +3,8 @@
 use crate::plain::{Value, fh_span};
 use freehold::kva::snapshot::RestoreError;
 use freehold::kva::{
-    AllocError, FreeError, FreeRangeError, LayoutError, MoveError, ResizeError, SharedError,
+    AllocError, FreeError, FreeRangeError, LayoutError, MergeError, MoveError, ResizeError, SharedError,
+    SplitError,
 };
 use freehold::maple::maple_tree::WriteError;
 use freehold::maple::{self, InsertError, StoreError};
@@ -234,6 +235,27 @@ impl From<ResizeError> for Failure {
         match error {
             ResizeError::Address(error) => error.into(),
             ResizeError::Size(error) => error.into(),
+            _ => fh_error::FH_EINVAL.into(),
+        }
+    }
+}
+
+impl From<SplitError> for Failure {
+    fn from(error: SplitError) -> Self {
+        match error {
+            SplitError::Address(error) => error.into(),
+            SplitError::OutOfMemory => fh_error::FH_ENOMEM.into(),
+            _ => fh_error::FH_EINVAL.into(),
+        }
+    }
+}
+
+impl From<MergeError> for Failure {
+    fn from(error: MergeError) -> Self {
+        match error {
+            MergeError::Address(error) => error.into(),
+            MergeError::NoNeighbour { .. } => fh_error::FH_ENOENT.into(),
+            MergeError::Disagree { next, .. } => Self::at(fh_error::FH_EOCCUPIED, next),
             _ => fh_error::FH_EINVAL.into(),
         }
     }

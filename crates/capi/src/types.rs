@@ -105,15 +105,6 @@ impl fh_request {
         Ok(maple::Request::new(self.size_bytes).align(align).window(self.window.checked()?))
     }
 
-    /// Alignment and window of a request to a shared tree, which knows no guards.
-    pub(crate) fn of_tree(&self) -> Result<(Align, Span), Failure> {
-        self.of_map()?;
-        if self.size_bytes == 0 {
-            return Err(fh_error::FH_EINVAL.into());
-        }
-        Ok((align(self.align_bytes)?, self.window.checked()?))
-    }
-
     fn check_size(&self) -> Result<(), Failure> {
         check_size::<Self>(self.size)
     }

@@ -66,6 +66,25 @@ static void spaces(void) {
     CHECK(conflict.span.first == 0x4000 && conflict.value == value(2));
     CODE(fh_space_resize(NULL, 0, 0x5000, NULL, NULL), FH_ENULL);
 
+    fh_span above;
+    OK(fh_space_split(space, 0x1000, &place, &above));
+    CHECK(place.first == 0 && place.last == 0xfff && above.first == 0x1000 && above.last == 0x2fff);
+    OK(fh_space_find(space, 0x1000, &region));
+    CHECK(region.span.first == 0x1000 && region.value == value(1));
+    CODE(fh_space_split(space, 0x1000, NULL, NULL), FH_EINVAL);
+    CODE(fh_space_split(space, 0x1234, NULL, NULL), FH_EINVAL);
+    CODE(fh_space_split(space, 0x3000, NULL, NULL), FH_EFREE);
+    CODE(fh_space_split(NULL, 0x1000, NULL, NULL), FH_ENULL);
+    CODE(fh_space_merge(space, 0x1000, NULL, NULL), FH_ENOENT);
+    CODE(fh_space_merge(space, 0x3000, NULL, NULL), FH_EFREE);
+    OK(fh_space_alloc_at(space, span(0x3000, 0x3fff), 0, value(9), NULL));
+    CODE(fh_space_merge(space, 0x1000, NULL, &conflict), FH_EOCCUPIED);
+    CHECK(conflict.span.first == 0x3000 && conflict.value == value(9));
+    OK(fh_space_free(space, 0x3000, &region, NULL));
+    OK(fh_space_merge(space, 0, &place, NULL));
+    CHECK(place.first == 0 && place.last == 0x2fff);
+    CODE(fh_space_merge(NULL, 0, NULL, NULL), FH_ENULL);
+
     fh_move *move = NULL;
     OK(fh_space_begin_move(space, 0, 0x8000, &move, NULL));
     CODE(fh_space_free(space, 0, NULL, &conflict), FH_EMOVING);

@@ -1,5 +1,5 @@
-//! The kernel's names for the maple tree, for read-copy-update and for vmalloc: what `include/freehold/maple_tree.h` and
-//! `vmalloc.h` call.
+//! The kernel's names for the maple tree, for read-copy-update, vmalloc and per-CPU memory: what `include/freehold/maple_tree.h` and
+//! its neighbours call.
 //!
 //! ```text
 //!   struct maple_tree            Kernel, made by the first store
@@ -24,11 +24,13 @@
 //! | `stores` | the cursor's stores, and its searches for gaps |
 //! | `rcu` | read sections, grace periods, callbacks |
 //! | `vmalloc` | blocks of pages |
+//! | `percpu` | objects that exist once for each CPU |
 //! | `checks` | `mt_validate`, `mt_dump`, the counts of `MT_BUG_ON` |
 
 mod calls;
 mod checks;
 mod entry;
+mod percpu;
 mod rcu;
 mod state;
 mod steps;

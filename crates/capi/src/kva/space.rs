@@ -181,6 +181,48 @@ pub extern "C" fn fh_space_resize(
     code_of(done.map_err(|error| space.named(error.into())), conflict)
 }
 
+/// Cuts the region that contains an address in two. Both have its value; the second starts at the address, and has its guard.
+///
+/// `below`, `above`: optional, get the addresses of both. One thread at a time. Cost: O(log n).
+///
+/// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE; FH_ERANGE;
+/// FH_EMOVING; FH_ENOMEM
+#[unsafe(no_mangle)]
+pub extern "C" fn fh_space_split(
+    space: Option<&mut fh_space>,
+    address: u64,
+    below: Option<&mut MaybeUninit<fh_span>>,
+    above: Option<&mut MaybeUninit<fh_span>>,
+) -> c_int {
+    given!(space);
+    let (first, second) = attempt!(space.0.split_at(address).map_err(Failure::from));
+    below.map(|below| below.write(first.into()));
+    above.map(|above| above.write(second.into()));
+    fh_error::FH_OK as c_int
+}
+
+/// Makes one region of the one that starts at `first` and the one that starts where it ends, if both have the same value.
+///
+/// `span`: optional, gets its addresses. `conflict`: optional, gets the second region if its value is another. One thread at a time. Cost:
+/// O(log n).
+///
+/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_ENOENT: none starts there; FH_EINVAL: the first has a guard; FH_EOCCUPIED: another value; or as
+/// fh_space_free
+#[unsafe(no_mangle)]
+pub extern "C" fn fh_space_merge(
+    space: Option<&mut fh_space>,
+    first: u64,
+    span: Option<&mut MaybeUninit<fh_span>>,
+    conflict: Option<&mut fh_conflict>,
+) -> c_int {
+    given!(space);
+    attempt!(Failure::check(conflict.as_deref()));
+    let done = space.0.merge(first).map(|(whole, _)| {
+        span.map(|span| span.write(whole.into()));
+    });
+    code_of(done.map_err(|error| space.named(error.into())), conflict)
+}
+
 /// Begins to move the region that starts at `first` to `to`. Both places are held until the move ends.
 ///
 /// `begun`: gets a handle, which the commit or the cancel frees. `conflict`: optional. One thread at a time. Cost: O(log n).

@@ -27,6 +27,10 @@ impl Drop for fh_map {
 }
 
 impl fh_map {
+    fn holding(words: WordMap<Value>) -> Result<Self, Failure> {
+        Ok(Self { map: Box::into_raw(crate::handle::boxed(words)?), is_open: Cell::new(false) })
+    }
+
     pub(super) fn read(&self) -> Result<&WordMap<Value>, Failure> {
         // SAFETY: the box is the map's, and no plan or transaction borrows it.
         if self.is_open.get() { Err(fh_error::FH_EBUSY.into()) } else { Ok(unsafe { &*self.map }) }
@@ -44,11 +48,18 @@ impl fh_map {
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_map_new(map: Option<&mut MaybeUninit<Box<fh_map>>>) -> c_int {
     given!(map);
-    let make = || {
-        let words = Box::into_raw(crate::handle::boxed(WordMap::new())?);
-        Ok(fh_map { map: words, is_open: Cell::new(false) })
-    };
-    hand_out(map, make())
+    hand_out(map, fh_map::holding(WordMap::new()))
+}
+
+/// Copies a map as it is: a snapshot with an owner of its own. Values are copied as pointers, so each is then in both. The caller owns the
+/// copy, and ends it by fh_map_destroy. One thread at a time. Cost: O(n) for n entries.
+///
+/// @return FH_OK; FH_ENULL; FH_EBUSY; FH_ENOMEM
+#[unsafe(no_mangle)]
+pub extern "C" fn fh_map_clone(map: Option<&fh_map>, copy: Option<&mut MaybeUninit<Box<fh_map>>>) -> c_int {
+    given!(map, copy);
+    let words = attempt!(attempt!(map.read()).try_clone().map_err(Failure::from));
+    hand_out(copy, fh_map::holding(words))
 }
 
 /// Ends a map. `each` (optional) gets every entry that is left, lowest first, and so its value. A map with a plan or a transaction
@@ -225,6 +236,31 @@ pub extern "C" fn fh_map_highest_gap(
     given!(map, request, gap);
     let request = attempt!(request.of_map());
     gap.write(attempt!(attempt!(map.read()).highest_gap(&request).map_err(Failure::from)).into());
+    fh_error::FH_OK as c_int
+}
+
+/// Stores a value in the lowest (`highest` 0) or the highest (`highest` 1) free place for a request. `span`: gets it. One thread at a
+/// time. Cost: as fh_map_lowest_gap and fh_map_insert.
+///
+/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EENUM; FH_EBUSY; FH_EINVAL; FH_ENOSPC; FH_ENOMEM
+#[unsafe(no_mangle)]
+pub extern "C" fn fh_map_alloc(
+    map: Option<&mut fh_map>,
+    request: Option<&fh_request>,
+    highest: u32,
+    value: *mut c_void,
+    span: Option<&mut MaybeUninit<fh_span>>,
+) -> c_int {
+    given!(map, request, span);
+    let request = attempt!(request.of_map());
+    let value = attempt!(Value::entry(value));
+    let words = attempt!(map.change());
+    let stored = match highest {
+        0 => words.alloc_lowest(&request, value),
+        1 => words.alloc_highest(&request, value),
+        _ => return fh_error::FH_EENUM as c_int,
+    };
+    span.write(attempt!(stored.map_err(|refused| Failure::from(refused.cause))).into());
     fh_error::FH_OK as c_int
 }
 

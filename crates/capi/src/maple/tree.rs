@@ -226,8 +226,39 @@ pub extern "C" fn fh_tree_remove_range(
     fh_error::FH_OK as c_int
 }
 
+/// Finds the lowest free place for a request, which another thread may take at any time: fh_tree_alloc stores there at once. Guards are
+/// not known. Any thread; waits for a running store. Cost: O(log n) for n entries; O(n) with an alignment above 1.
+///
+/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ENOSPC
+#[unsafe(no_mangle)]
+pub extern "C" fn fh_tree_lowest_gap(
+    tree: Option<&fh_tree>,
+    request: Option<&fh_request>,
+    gap: Option<&mut MaybeUninit<fh_span>>,
+) -> c_int {
+    given!(tree, request, gap);
+    let request = attempt!(request.of_map());
+    gap.write(attempt!(tree.tree.lowest_gap(&request).map_err(Failure::from)).into());
+    fh_error::FH_OK as c_int
+}
+
+/// Finds the highest free place for a request. Otherwise as fh_tree_lowest_gap.
+///
+/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ENOSPC
+#[unsafe(no_mangle)]
+pub extern "C" fn fh_tree_highest_gap(
+    tree: Option<&fh_tree>,
+    request: Option<&fh_request>,
+    gap: Option<&mut MaybeUninit<fh_span>>,
+) -> c_int {
+    given!(tree, request, gap);
+    let request = attempt!(request.of_map());
+    gap.write(attempt!(tree.tree.highest_gap(&request).map_err(Failure::from)).into());
+    fh_error::FH_OK as c_int
+}
+
 /// Stores a value in the lowest (`highest` 0) or the highest (`highest` 1) free place for a request. `span`: gets it. Any thread;
-/// waits for other writers. Cost: O(n log n) for n entries: gaps are looked at one by one.
+/// waits for other writers. Cost: as fh_tree_lowest_gap and fh_tree_insert.
 ///
 /// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EENUM; FH_EINVAL; FH_ENOSPC; FH_EBUSY; FH_EREADERS; FH_ESYSTEM; FH_ENOMEM
 #[unsafe(no_mangle)]
@@ -239,23 +270,16 @@ pub extern "C" fn fh_tree_alloc(
     span: Option<&mut MaybeUninit<fh_span>>,
 ) -> c_int {
     given!(tree, request, span);
-    let (align, window) = attempt!(request.of_tree());
+    let request = attempt!(request.of_map());
     let value = attempt!(Value::entry(value));
-    if highest > 1 {
-        return fh_error::FH_EENUM as c_int;
-    }
-    // Its lock keeps other writers out, so the gaps stay as they are read.
+    // Its lock keeps other writers out, so the gap stays as it is found.
     let mut transaction = attempt!(tree.begin());
-    let place = {
-        let reading = tree.tree.read();
-        let mut gaps = reading.gaps(window).filter_map(|gap| gap.intersection(window));
-        if highest == 1 {
-            gaps.rev().find_map(|gap| gap.highest_fit(request.size_bytes, align, gap.last()))
-        } else {
-            gaps.find_map(|gap| gap.lowest_fit(request.size_bytes, align, gap.first()))
-        }
+    let place = match highest {
+        0 => tree.tree.lowest_gap(&request),
+        1 => tree.tree.highest_gap(&request),
+        _ => return fh_error::FH_EENUM as c_int,
     };
-    let Some(place) = place else { return fh_error::FH_ENOSPC as c_int };
+    let place = attempt!(place.map_err(Failure::from));
     attempt!(transaction.insert(place, value).map_err(Failure::from));
     drop(transaction.commit());
     span.write(place.into());

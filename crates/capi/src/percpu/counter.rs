@@ -57,6 +57,40 @@ pub extern "C" fn fh_counter_add(counter: Option<&fh_counter>, value: u64) -> c_
     fh_error::FH_OK as c_int
 }
 
+/// Where the slots of a counter are, for FH_COUNTER_ADD of freehold/counter.h. Its fields are that macro's.
+#[repr(C)]
+pub struct fh_counter_place {
+    counter: *const fh_counter,
+    /// The slot of CPU 0, and the bytes from each slot to the next.
+    first: *mut u64,
+    stride_bytes: usize,
+    /// From a thread's pointer to what the system keeps of it for restartable sequences; 0 if adds are none in this process.
+    area_offset: isize,
+    /// Slots.
+    cpus: u32,
+}
+
+/// Gets the place of a counter, which is good as long as the counter. Adds by it and by fh_counter_add mix. `place`: gets it. Any
+/// thread. Cost: constant.
+///
+/// @return FH_OK; FH_ENULL
+#[unsafe(no_mangle)]
+pub extern "C" fn fh_counter_get_place(
+    counter: Option<&fh_counter>,
+    place: Option<&mut MaybeUninit<fh_counter_place>>,
+) -> c_int {
+    given!(counter, place);
+    let slots = counter.0.sequence_slots();
+    place.write(fh_counter_place {
+        counter,
+        first: slots.map_or(std::ptr::null_mut(), |slots| slots.first.as_ptr()),
+        stride_bytes: slots.map_or(0, |slots| slots.stride_bytes),
+        area_offset: slots.map_or(0, |slots| slots.area_offset),
+        cpus: slots.map_or(0, |slots| slots.cpus),
+    });
+    fh_error::FH_OK as c_int
+}
+
 /// Reads the sum of all adds that happened before. `value`: gets it. Any thread. Cost: a load for each CPU.
 ///
 /// @return FH_OK; FH_ENULL

@@ -8,7 +8,6 @@ use crate::handle::hand_out;
 use crate::memory::Aside;
 use freehold::percpu::registry::{Format, Registry, RegistryError};
 use std::ffi::{CStr, c_char, c_int};
-use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -16,6 +15,9 @@ use std::sync::Arc;
 /// parts, and the nodes of the maps that it goes into.
 const BLOCKS: usize = 32;
 const BLOCK_BYTES: usize = 4096;
+
+/// Blocks for a histogram's name that is new: the texts of 64 bounds, each of which grows up to three times.
+const BUCKET_BLOCKS: usize = 3 * 64;
 
 /// Metrics by name and labels. Any number of threads.
 pub struct fh_registry(Registry);
@@ -60,7 +62,7 @@ unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, Failure> {
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| fh_error::FH_EINVAL.into())
 }
 
-/// Calls `get` with a caller's name and labels, with memory set aside for what it adds.
+/// Calls `get` with a caller's name and labels, with `blocks` of memory set aside for what it adds.
 ///
 /// # Safety
 /// The strings end in 0, there are `count` labels, and all of it stays as it is during the call.
@@ -68,6 +70,7 @@ unsafe fn with_labels<T>(
     name: *const c_char,
     labels: *const fh_label,
     count: usize,
+    blocks: usize,
     get: impl FnOnce(&str, &[(&str, &str)]) -> Result<Arc<T>, RegistryError>,
 ) -> Result<Arc<T>, Failure> {
     if labels.is_null() && count > 0 {
@@ -87,7 +90,7 @@ unsafe fn with_labels<T>(
         pairs.push(pair);
     }
     // Texts of labels are escaped, and grow by doubling.
-    let _aside = Aside::new(BLOCKS, BLOCK_BYTES + 4 * bytes)?;
+    let _aside = Aside::new(blocks, BLOCK_BYTES + 4 * bytes)?;
     Ok(get(name, &pairs)?)
 }
 
@@ -105,7 +108,8 @@ pub extern "C" fn fh_registry_counter(
 ) -> c_int {
     given!(registry, counter);
     // SAFETY: the caller's strings and labels are there throughout the call.
-    let made = unsafe { with_labels(name, labels, count, |name, labels| registry.0.counter(name, labels)) };
+    let made =
+        unsafe { with_labels(name, labels, count, BLOCKS, |name, labels| registry.0.counter(name, labels)) };
     counter.write(fh_counter::of(&*attempt!(made)));
     fh_error::FH_OK as c_int
 }
@@ -123,7 +127,8 @@ pub extern "C" fn fh_registry_gauge(
 ) -> c_int {
     given!(registry, gauge);
     // SAFETY: as for a counter.
-    let made = unsafe { with_labels(name, labels, count, |name, labels| registry.0.gauge(name, labels)) };
+    let made =
+        unsafe { with_labels(name, labels, count, BLOCKS, |name, labels| registry.0.gauge(name, labels)) };
     gauge.write(fh_gauge::of(&*attempt!(made)));
     fh_error::FH_OK as c_int
 }
@@ -144,26 +149,18 @@ pub extern "C" fn fh_registry_histogram(
     given!(registry, histogram);
     let get = |name: &str, labels: &[(&str, &str)]| registry.0.histogram(name, labels, unit);
     // SAFETY: as for a counter.
-    let made = unsafe { with_labels(name, labels, count, get) };
+    let is_new = unsafe { text(name) }.is_ok_and(|name| registry.0.buckets_of(name).is_none());
+    let blocks = if is_new { BLOCKS + BUCKET_BLOCKS } else { BLOCKS };
+    // SAFETY: as for a counter.
+    let made = unsafe { with_labels(name, labels, count, blocks, get) };
     histogram.write(fh_histogram::of(&*attempt!(made)));
     fh_error::FH_OK as c_int
-}
-
-/// Bytes that grow, or are refused.
-struct Page(Vec<u8>);
-
-impl fmt::Write for Page {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
-        self.0.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
 }
 
 /// Renders all metrics as a page, in Prometheus' text (`is_open` 0) or OpenMetrics (`is_open` 1).
 ///
 /// `page`: UTF-8, not ended by 0; the caller frees it by free(). `len`: its bytes. Any thread. Cost: a read of each metric; one family
-/// at a time is under the lock. A family's text of more than 64 KiB aborts where malloc refuses it.
+/// at a time is under the lock.
 ///
 /// @return FH_OK; FH_ENULL; FH_EENUM; FH_ENOMEM
 #[unsafe(no_mangle)]
@@ -179,12 +176,10 @@ pub extern "C" fn fh_registry_render(
         1 => Format::OpenMetrics,
         _ => return fh_error::FH_EENUM as c_int,
     };
-    let _aside = attempt!(Aside::new(BLOCKS, 64 << 10));
-    let mut text = Page(Vec::new());
-    attempt!(registry.0.write(format, &mut text).map_err(|_| fh_error::FH_ENOMEM));
+    let mut text = attempt!(registry.0.try_render(format)).into_bytes();
     // An empty page has memory, too, which the caller frees.
-    attempt!(text.0.try_reserve(1).map_err(|_| fh_error::FH_ENOMEM));
-    len.write(text.0.len());
-    page.write(text.0.leak().as_mut_ptr().cast());
+    attempt!(text.try_reserve(1).map_err(|_| fh_error::FH_ENOMEM));
+    len.write(text.len());
+    page.write(text.leak().as_mut_ptr().cast());
     fh_error::FH_OK as c_int
 }

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Each function of freehold/maple_tree.h at least once: what it returns, and what it does to the tree and the cursor.
- * Every test is an MT_BUG_ON. The cursor's calls from each state are in states.c.
+ * Each function of freehold/maple_tree.h without a cursor: what it returns, and what it does to the tree. Every test is
+ * an MT_BUG_ON. The cursor's calls are in cursor.c, and from each state in states.c.
  */
-#include <freehold/maple_tree.h>
+#include "fill.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define V(number) xa_mk_value(number)
-
 static DEFINE_MTREE(fixed);
-
-/* Gaps around and between 10..19, 30..39, a zero entry in 50..59, and its neighbour 60..69. */
-static void fill(struct maple_tree *mt)
-{
-	mt_init_flags(mt, MT_FLAGS_ALLOC_RANGE);
-	MT_BUG_ON(mt, mtree_store_range(mt, 10, 19, V(1), GFP_KERNEL) != 0);
-	MT_BUG_ON(mt, mtree_store_range(mt, 30, 39, V(2), GFP_KERNEL) != 0);
-	MT_BUG_ON(mt, mtree_store_range(mt, 50, 59, XA_ZERO_ENTRY, GFP_KERNEL) != 0);
-	MT_BUG_ON(mt, mtree_store_range(mt, 60, 69, V(3), GFP_KERNEL) != 0);
-}
 
 static void check_entries(void)
 {
@@ -213,164 +201,6 @@ static void check_rcu_flag(void)
 	mtree_destroy(mt);
 }
 
-static void check_stores(void)
-{
-	struct maple_tree tree, *mt = &tree;
-	unsigned long start, next = 0;
-	MA_STATE(mas, &tree, 15, 34);
-
-	fill(mt);
-	mas_lock(&mas);
-	MT_BUG_ON(mt, mas_store(&mas, V(9)) != V(1) || mas.index != 15 || mas.last != 34 || !mas_is_active(&mas));
-	MT_BUG_ON(mt, mas_prev(&mas, 0) != V(1) || mas.index != 10 || mas.last != 14);
-	MT_BUG_ON(mt, mas_store_gfp(&mas, NULL, GFP_KERNEL) != 0 || mas.index != 0 || mas.last != 14);
-	/* The state stays with this one. */
-	__mas_set_range(&mas, 2, 3);
-	MT_BUG_ON(mt, !mas_is_active(&mas) || mas.index != 2 || mas.last != 3);
-	mas_set_range(&mas, 100, 109);
-	MT_BUG_ON(mt, !mas_is_start(&mas) || mas_store(&mas, XA_ZERO_ENTRY) != NULL);
-	MT_BUG_ON(mt, mas_walk(&mas) != XA_ZERO_ENTRY);
-
-	/* Reversed ends: an error, which a reset clears. */
-	mas_set_range(&mas, 9, 5);
-	MT_BUG_ON(mt, mas_store(&mas, V(1)) || !mas_is_err(&mas) || xa_err(mas.node) != -EINVAL);
-	MT_BUG_ON(mt, mas_find(&mas, ULONG_MAX) || mas_nomem(&mas, GFP_KERNEL) || !mas_is_err(&mas));
-	mas_reset(&mas);
-	MT_BUG_ON(mt, mas_is_err(&mas) || mas_store_gfp(&mas, V(1), GFP_KERNEL) != -EINVAL);
-	MT_BUG_ON(mt, mas_preallocate(&mas, V(1), GFP_KERNEL) != -EINVAL);
-
-	/* Insert: the entry that is there, or none. */
-	mas_set_range(&mas, 90, 100);
-	MT_BUG_ON(mt, mas_insert(&mas, V(5)) != NULL || xa_err(mas.node) != -EEXIST);
-	mas_set_range(&mas, 34, 36);
-	MT_BUG_ON(mt, mas_insert(&mas, V(5)) != V(9) || xa_err(mas.node) != -EEXIST || mas.index != 34);
-	mas_set_range(&mas, 90, 99);
-	MT_BUG_ON(mt, mas_insert(&mas, V(5)) != NULL || mas_is_err(&mas) || mas.last != 99 || mas_load(&mas) != V(5));
-
-	/* Erase: the cursor is on the gap. */
-	mas_set(&mas, 95);
-	MT_BUG_ON(mt, mas_erase(&mas) != V(5) || mas.index != 70 || mas.last != 99);
-	MT_BUG_ON(mt, mas_erase(&mas) != NULL || mas.index != 70 || mas.last != 99);
-
-	/* Gaps. */
-	mas_reset(&mas);
-	MT_BUG_ON(mt, mas_empty_area(&mas, 0, ULONG_MAX, 30) || mas.index != 70 || mas.last != 99);
-	MT_BUG_ON(mt, mas_store_gfp(&mas, V(6), GFP_KERNEL) != 0 || mas_walk(&mas) != V(6));
-	mas_reset(&mas);
-	MT_BUG_ON(mt, mas_empty_area_rev(&mas, 0, 200, 10) || mas.index != 191 || mas.last != 200);
-	mas_reset(&mas);
-	MT_BUG_ON(mt, mas_empty_area(&mas, 15, 109, 30) != -EBUSY || mas_empty_area_rev(&mas, 9, 8, 1) != -EINVAL);
-
-	MT_BUG_ON(mt, mas_alloc_cyclic(&mas, &start, V(7), 100, 110, &next, GFP_KERNEL) || start != 110 || next != 111);
-	MT_BUG_ON(mt, mas.index != 110 || mas_walk(&mas) != V(7));
-	MT_BUG_ON(mt, mas_alloc_cyclic(&mas, &start, V(7), 50, 110, &next, GFP_KERNEL) != -EINVAL &&
-			      mas_alloc_cyclic(&mas, &start, V(7), 50, 110, &next, GFP_KERNEL) != -EBUSY);
-	MT_BUG_ON(mt, mas_expected_entries(&mas, 100) != 0);
-	mas_unlock(&mas);
-	mt_validate(mt);
-	mtree_destroy(mt);
-}
-
-static void check_preallocate(void)
-{
-	struct maple_tree tree, *mt = &tree;
-	MA_STATE(mas, &tree, 12, 17);
-	MA_STATE(other, &tree, 100, 100);
-
-	fill(mt);
-	mas_lock(&mas);
-	/* Nothing is stored before the store; then it is. */
-	MT_BUG_ON(mt, mas_preallocate(&mas, V(5), GFP_KERNEL) != 0 || mtree_load(mt, 12) != V(1));
-	MT_BUG_ON(mt, mas.index != 12 || mas.last != 17 || !mas_is_start(&mas));
-	mas_store_prealloc(&mas, V(5));
-	MT_BUG_ON(mt, mtree_load(mt, 12) != V(5) || mtree_load(mt, 18) != V(1) || mas_is_err(&mas));
-	MT_BUG_ON(mt, !mas_is_active(&mas) || mas.index != 12 || mas.last != 17);
-
-	/* Erasing: the cursor lands on the whole gap. */
-	mas_set_range(&mas, 5, 35);
-	MT_BUG_ON(mt, mas_preallocate(&mas, NULL, GFP_KERNEL) != 0);
-	mas_store_prealloc(&mas, NULL);
-	MT_BUG_ON(mt, mtree_load(mt, 12) || mas.index != 0 || mas.last != 35 || mtree_load(mt, 36) != V(2));
-
-	/* A plan that is given up, and one that is planned twice. */
-	mas_set_range(&mas, 1, 4);
-	MT_BUG_ON(mt, mas_preallocate(&mas, V(5), GFP_KERNEL) || mas_preallocate(&mas, V(6), GFP_KERNEL));
-	mas_destroy(&mas);
-	mas_destroy(&mas);
-	MT_BUG_ON(mt, mtree_load(mt, 1) != NULL);
-
-	/* Another store cancels the plan; the store is made all the same. */
-	MT_BUG_ON(mt, mas_preallocate(&mas, V(5), GFP_KERNEL) != 0);
-	MT_BUG_ON(mt, mas_store(&other, V(8)) || mas_is_err(&other));
-	mas_store_prealloc(&mas, V(5));
-	MT_BUG_ON(mt, mtree_load(mt, 1) != V(5) || mtree_load(mt, 100) != V(8) || mas_is_err(&mas));
-
-	/* So it is for another entry, or another range. */
-	mas_set_range(&mas, 1, 4);
-	MT_BUG_ON(mt, mas_preallocate(&mas, V(6), GFP_KERNEL) != 0);
-	mas_store_prealloc(&mas, V(7));
-	MT_BUG_ON(mt, mtree_load(mt, 4) != V(7));
-	MT_BUG_ON(mt, mas_preallocate(&mas, V(6), GFP_KERNEL) != 0);
-	mas_set_range(&mas, 2, 3);
-	mas_store_prealloc(&mas, V(6));
-	MT_BUG_ON(mt, mtree_load(mt, 1) != V(7) || mtree_load(mt, 2) != V(6) || mtree_load(mt, 4) != V(7));
-
-	/* Without a plan it is a store. A plan of one cursor is none of another's. */
-	mas_set_range(&mas, 200, 209);
-	mas_store_prealloc(&mas, V(9));
-	MT_BUG_ON(mt, mtree_load(mt, 205) != V(9));
-	MT_BUG_ON(mt, mas_preallocate(&mas, V(1), GFP_KERNEL) != 0);
-	mas_destroy(&other);
-	mas_store_prealloc(&mas, V(1));
-	MT_BUG_ON(mt, mtree_load(mt, 205) != V(1));
-
-	/* The tree is destroyed with a plan in it. */
-	mas_set_range(&mas, 300, 309);
-	MT_BUG_ON(mt, mas_preallocate(&mas, V(1), GFP_KERNEL) != 0);
-	mas_unlock(&mas);
-	mt_validate(mt);
-	mtree_destroy(mt);
-	/* The cursor's plan went with it, and is none of a new tree's. */
-	MT_BUG_ON(mt, !mtree_empty(mt) || mas_preallocate(&other, V(2), GFP_KERNEL) != 0);
-	MT_BUG_ON(mt, other.plan == mas.plan);
-	mas_destroy(&mas);
-	mas_store_prealloc(&other, V(2));
-	MT_BUG_ON(mt, mtree_load(mt, 100) != V(2));
-	mtree_destroy(mt);
-}
-
-static void check_loops(void)
-{
-	struct maple_tree tree, *mt = &tree;
-	unsigned long count = 0;
-	void *entry;
-	MA_STATE(mas, &tree, 0, 0);
-
-	fill(mt);
-	rcu_read_lock();
-	mas_for_each(&mas, entry, ULONG_MAX)
-		count++;
-	MT_BUG_ON(mt, count != 4);
-	count = 0;
-	mas_set(&mas, ULONG_MAX);
-	mas_for_each_rev(&mas, entry, 11)
-		MT_BUG_ON(mt, mas_walk(&mas) != entry || count++ > 4);
-	MT_BUG_ON(mt, count != 4);
-	/* A pause in the midst. */
-	count = 0;
-	mas_set(&mas, 0);
-	mas_for_each(&mas, entry, ULONG_MAX) {
-		mas_pause(&mas);
-		MT_BUG_ON(mt, !mas_is_paused(&mas));
-		rcu_read_unlock();
-		rcu_read_lock();
-		count++;
-	}
-	MT_BUG_ON(mt, count != 4);
-	rcu_read_unlock();
-	mtree_destroy(mt);
-}
-
 static unsigned int called;
 
 struct counted {
@@ -492,9 +322,6 @@ int main(void)
 	check_alloc();
 	check_dup();
 	check_rcu_flag();
-	check_stores();
-	check_preallocate();
-	check_loops();
 	check_rcu();
 	check_dump();
 	check_locks();

@@ -4,6 +4,7 @@
  * is made without memory. Linked with --wrap for malloc, calloc, realloc and memalign.
  */
 #include <freehold/maple_tree.h>
+#include <freehold/percpu.h>
 
 #include <stdlib.h>
 
@@ -126,10 +127,45 @@ static bool stores(unsigned long nth, bool planned)
 	return refused;
 }
 
+/* Per-CPU objects and counters, with the nth allocation refused. Returns whether one was. */
+static bool per_cpu(unsigned long nth)
+{
+	struct maple_tree tree, *mt = &tree;
+	struct percpu_counter counter;
+	unsigned long i, errors = 0;
+	void __percpu *objects[40];
+
+	mt_init(mt);
+	refused = false;
+	countdown = nth;
+	for (i = 0; i < 40; i++) {
+		objects[i] = __alloc_percpu(30000, 8);
+		errors += objects[i] == NULL;
+	}
+	if (percpu_counter_init(&counter, 5, GFP_KERNEL) != 0)
+		errors++;
+	else
+		MT_BUG_ON(mt, percpu_counter_sum(&counter) != 5);
+	MT_BUG_ON(mt, errors > 1 || (errors == 1 && !refused));
+	countdown = 1;
+	for_good = true;
+	/* Freeing takes none. */
+	for (i = 0; i < 40; i++)
+		free_percpu(objects[i]);
+	percpu_counter_destroy(&counter);
+	for_good = false;
+	countdown = 0;
+	reported += errors;
+	return refused && nth < 100;
+}
+
 int main(void)
 {
 	unsigned long nth, all = 0;
 	int planned;
+
+	for (nth = 1; per_cpu(nth); nth++)
+		all++;
 
 	/* A thread's first look-up needs memory, and cannot return an error. */
 	rcu_read_lock();

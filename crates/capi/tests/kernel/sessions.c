@@ -3,6 +3,7 @@
  * A table of sessions as a kernel developer writes it: numbers from a tree that gives them out, objects that readers use
  * under RCU while a writer replaces and frees them, a second tree of address ranges that is forked.
  */
+#include <freehold.h>
 #include <freehold/maple_tree.h>
 
 #include <assert.h>
@@ -84,6 +85,9 @@ static void check_sessions(void)
 	for (round = 0; round < ROUNDS; round++) {
 		unsigned long id;
 
+		/* The flag may change on a filled tree that is being read: readers never took a lock. */
+		if (round % 100 == 0)
+			(round % 200 == 0 ? mt_clear_in_rcu : mt_set_in_rcu)(&sessions);
 		random = random * 6364136223846793005UL + 1442695040888963407UL;
 		id = (random >> 33) % IDS;
 		if (random >> 63) {
@@ -172,6 +176,10 @@ static void check_areas(void)
 
 int main(void)
 {
+#if defined(FH_EXAMPLE_FENCES)
+	/* ThreadSanitizer does not see the barriers that the system makes for readers. */
+	fh_use_fences();
+#endif
 	check_sessions();
 	check_areas();
 	rcu_barrier();

@@ -1,7 +1,7 @@
 //! A counter: a sum modulo 2^64, with a slot for each CPU.
 
 use crate::AllocError;
-use crate::heap::{HeapError, LazyObject, PerCpuHeap, TOGETHER, Words, sum_together};
+use crate::heap::{CounterSlots, HeapError, LazyObject, PerCpuHeap, TOGETHER, Words, sum_together};
 use freehold_units::error_messages;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::vec::Vec;
@@ -83,6 +83,14 @@ impl Counter {
             Some(words) => words.add(0, value),
             None => self.add_first(value),
         }
+    }
+
+    /// The counter's slots, for restartable sequences that the caller writes, whose adds and [`add`](Self::add) may mix.
+    /// `None` if there is no memory, or if adds are not sequences here: then only `add` adds. Cost: as
+    /// [`prepare`](Self::prepare).
+    #[must_use]
+    pub fn sequence_slots(&self) -> Option<CounterSlots> {
+        self.words()?.slots()
     }
 
     /// Adds 1. Cost: as [`Counter::add`].

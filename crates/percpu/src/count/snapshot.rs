@@ -1,6 +1,7 @@
 //! The values of a histogram at one moment: counts by bucket, and the sum.
 
 use super::buckets::{BUCKETS, values_of};
+use crate::OutOfMemory;
 use std::iter::FusedIterator;
 use std::vec::Vec;
 
@@ -20,6 +21,14 @@ impl Default for HistogramSnapshot {
 }
 
 impl HistogramSnapshot {
+    /// No values, or no memory for them.
+    pub(crate) fn try_new() -> Result<Self, OutOfMemory> {
+        let mut counts = Vec::new();
+        counts.try_reserve_exact(BUCKETS).map_err(|_| OutOfMemory)?;
+        counts.resize(BUCKETS, 0);
+        Ok(Self { counts, sum: 0 })
+    }
+
     /// The number of recorded values. Cost: a step for each of 496 buckets.
     #[must_use]
     pub fn count(&self) -> u64 {

@@ -64,6 +64,11 @@ impl Adder {
         self.mode
     }
 
+    /// Offset in bytes of a thread's area from its thread pointer, if adds are restartable sequences indexed by `cpu_id`.
+    pub(super) fn area_offset(&self) -> Option<isize> {
+        self.adds.area_by_cpu_id()
+    }
+
     /// The present index of this thread, below the number of CPUs. Another thread may have the same index.
     #[inline]
     pub(super) fn index(&self) -> u32 {

@@ -1,7 +1,10 @@
 //! The state under the heap's lock: the set of chunks, addressed by places instead of chunks and offsets.
 
 use super::units::{UNIT_BYTES, UnitMemory, Units};
-use crate::{AllocError, ChunkSet, Config, ConfigError, FirstFit, Offset, PAGE_BYTES, Request, Stats};
+use crate::{
+    AllocError, ChunkId, ChunkSet, Config, ConfigError, FirstFit, FreeError, Offset, PAGE_BYTES, Request,
+    Stats,
+};
 
 /// The set, and a count of its uses.
 #[derive(Debug)]
@@ -28,8 +31,15 @@ impl CoreSet {
 
     /// Whether an object starts at a place.
     pub(super) fn is_live(&self, place: u32) -> bool {
-        let chunk = self.set.backing().chunk_at(place / UNIT_BYTES);
-        self.set.taken_bytes(Offset { chunk, offset_bytes: place % UNIT_BYTES }).is_ok()
+        self.taken_bytes(place as usize).is_ok()
+    }
+
+    /// The bytes that the object takes in each unit that starts at an offset, which may be any.
+    pub(super) fn taken_bytes(&self, offset_bytes: usize) -> Result<u32, FreeError> {
+        let index = u32::try_from(offset_bytes / UNIT_BYTES as usize).unwrap_or(u32::MAX);
+        // No set has a chunk of generation 0 at a position that never had one.
+        let chunk = self.set.backing().find_chunk(index).unwrap_or(ChunkId::from_parts(index, 0));
+        self.set.taken_bytes(Offset { chunk, offset_bytes: (offset_bytes % UNIT_BYTES as usize) as u32 })
     }
 
     /// Takes a place in populated pages.

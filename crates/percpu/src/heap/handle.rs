@@ -1,12 +1,13 @@
-//! Objects of any type that exist once per CPU.
+//! Objects that exist once per CPU, of any type, or of a layout that is chosen at run time.
 
 #![allow(unsafe_code, reason = "objects are found by address; types say that zeros are a value")]
 
 use super::{PerCpuHeap, TryAllocError, magazine, sync};
-use crate::{AllocError, OutOfMemory, Request};
+use crate::{AllocError, FreeError, OutOfMemory, Request};
 use std::alloc::Layout;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::sync::atomic::{
     AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32,
     AtomicU64, AtomicUsize,
@@ -174,7 +175,7 @@ impl PerCpuHeap {
     /// # Errors
     /// As [`PerCpuHeap::alloc`]. Nothing more was set aside.
     pub fn prepare(&self, layout: Layout, count: usize) -> Result<(), AllocError> {
-        let request = whole_class(&Request::new(layout.size() as u64).align(layout.align() as u64));
+        let request = whole_class(&request_of(layout));
         let missing = count.saturating_sub(self.stock.count(&request));
         let mut places = Vec::new();
         places.try_reserve_exact(missing).map_err(|_| AllocError::OutOfMemory)?;
@@ -238,6 +239,79 @@ impl PerCpuHeap {
     pub fn alloc_boxed<T: Zeroed>(&self) -> Result<PerCpuBox<'_, T>, AllocError> {
         self.alloc().map(PerCpuBox)
     }
+}
+
+/// Objects of a layout that is chosen at run time, found by address: for callers that are not Rust.
+impl PerCpuHeap {
+    /// Allocates an object of a layout, whose bytes are zero on every CPU. Returns the bytes of CPU 0; those of CPU `n` lie
+    /// `n` times [`stride_bytes`](Self::stride_bytes) above. They are the caller's until [`free_at`](Self::free_at), or
+    /// until the heap is dropped.
+    ///
+    /// ```
+    /// use freehold_percpu::heap::PerCpuHeap;
+    /// use std::alloc::Layout;
+    /// let heap = PerCpuHeap::new()?;
+    /// let first = heap.alloc_layout(Layout::new::<[u16; 100]>())?;
+    /// let here = first.as_ptr().wrapping_add(heap.this_cpu() as usize * heap.stride_bytes());
+    /// // SAFETY: the bytes of a possible CPU, which no other thread has, and which are not used after the free.
+    /// unsafe {
+    ///     here.write(7);
+    ///     assert_eq!((here.read(), here.add(199).read()), (7, 0));
+    ///     heap.free_at(first)?;
+    ///     assert!(heap.free_at(first).is_err());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Cost: an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock.
+    ///
+    /// # Errors
+    /// See [`AllocError`]: no memory, a size of 0 or of more than 32 KiB, or an alignment of more than a page.
+    pub fn alloc_layout(&self, layout: Layout) -> Result<NonNull<u8>, AllocError> {
+        // Not from a magazine, whose free places look live: `free_at` could not tell a second free of one.
+        Ok(self.units.at(0, self.lock().alloc(&request_of(layout))?))
+    }
+
+    /// Frees the object whose bytes of CPU 0 begin at an address. Its size is the heap's to know.
+    ///
+    /// Cost: a free ([`ChunkSet::free`](crate::ChunkSet::free)), and a step for each word of the object in each unit that was
+    /// ever used, under the heap's lock.
+    ///
+    /// # Errors
+    /// See [`FreeError`]: nothing is freed, and nothing was changed, if no object of the heap begins there.
+    ///
+    /// # Safety
+    /// - If an object begins there, it came from [`alloc_layout`](Self::alloc_layout): the place of one that was freed may
+    ///   be another's by now.
+    /// - No thread accesses its bytes any more, on any CPU.
+    pub unsafe fn free_at(&self, first: NonNull<u8>) -> Result<(), FreeError> {
+        let offset_bytes = first.addr().get().wrapping_sub(self.units.at(0, 0).addr().get());
+        let mut core = self.lock();
+        let taken_bytes = core.taken_bytes(offset_bytes)?;
+        // An object lies there, so the place has 32 bits.
+        let places = [offset_bytes as u32];
+        self.clear_places(&places, taken_bytes as usize);
+        core.free(&places);
+        Ok(())
+    }
+
+    /// Bytes from an object on one CPU to the same object on the next. Cost: constant.
+    #[must_use]
+    pub fn stride_bytes(&self) -> usize {
+        self.units.stride_bytes()
+    }
+
+    /// The CPU that this thread runs on, or ran on a moment ago, below [`cpus`](Self::cpus); in the third mode, the number
+    /// of a CPU that stays with the thread. Cost: constant.
+    #[inline]
+    #[must_use]
+    pub fn this_cpu(&self) -> u32 {
+        self.adder.index()
+    }
+}
+
+fn request_of(layout: Layout) -> Request {
+    Request::new(layout.size() as u64).align(layout.align() as u64)
 }
 
 /// Owns an object with a value for each CPU. Dropping the owner frees the object and forgets its values. A forgotten

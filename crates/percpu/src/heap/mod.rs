@@ -75,6 +75,7 @@ pub use error::{HeapError, TryAllocError};
 pub use freehold_sys::SysError;
 pub use freehold_sys::rseq::{Absent, Index};
 pub use handle::{PerCpu, PerCpuBox, Zeroed};
+pub use object::CounterSlots;
 pub(crate) use object::{LazyObject, TOGETHER, Words, sum_together};
 pub use stats::HeapStats;
 

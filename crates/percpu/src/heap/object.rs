@@ -27,6 +27,22 @@ pub(crate) struct Words<const WORDS: usize> {
     first: NonNull<u64>,
 }
 
+/// The slots of a counter, for a restartable sequence that is written elsewhere, as in another language.
+///
+/// P10: nothing else may write the slots. The sequence commits by one store of a slot's whole word, to the slot of the
+/// `cpu_id` that it read, if that is below `cpus`. A negative one, of a thread without a registered area, is not.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterSlots {
+    /// The slot of CPU 0, live as long as the counter.
+    pub first: NonNull<u64>,
+    /// Bytes from the slot of one CPU to that of the next.
+    pub stride_bytes: usize,
+    /// The number of slots.
+    pub cpus: u32,
+    /// Offset in bytes of a thread's area of restartable sequences from its thread pointer.
+    pub area_offset: isize,
+}
+
 impl<const WORDS: usize> LazyObject<WORDS> {
     const REQUEST: Request = Request::new(8 * WORDS as u64).align(8);
 
@@ -138,6 +154,18 @@ impl<const WORDS: usize> Words<WORDS> {
         assert!(index < WORDS, "the object has {WORDS} words");
         // SAFETY: the word is one of the object's.
         unsafe { self.first.add(index).as_ptr() }
+    }
+
+    /// The slots of the first word, if sequences of the caller's may add to them.
+    pub(crate) fn slots(self) -> Option<CounterSlots> {
+        let heap = self.heap;
+        let area_offset = heap.adder.area_offset()?;
+        Some(CounterSlots {
+            first: self.first,
+            stride_bytes: heap.stride_bytes(),
+            cpus: heap.cpus(),
+            area_offset,
+        })
     }
 
     /// Adds to a word, modulo 2^64.

@@ -1,8 +1,8 @@
 //! The heap: objects are disjoint and zero, a lack of memory is an error, memory returns to the system.
 
 use super::*;
-use crate::AllocError;
 use crate::ends::all_of;
+use crate::{AllocError, FreeError};
 use freehold_sys::failing;
 use std::alloc::Layout;
 use std::collections::BTreeSet;
@@ -74,6 +74,58 @@ fn large_and_aligned_objects_take_the_lock() {
     assert_eq!(heap.stats().placed, 0);
     assert!(matches!(heap.alloc::<[AtomicU64; 5000]>(), Err(AllocError::TooLarge { .. })));
     assert!(matches!(heap.alloc::<[AtomicU64; 0]>(), Err(AllocError::ZeroSize)));
+}
+
+/// Objects by address lie apart beside others, are zero again after a free, and a free of anything else is an error.
+#[test]
+#[allow(unsafe_code)]
+fn objects_of_any_layout_are_found_by_address() {
+    let heap = small().build().unwrap();
+    let counters = heap.alloc_bulk::<AtomicU64>(100).unwrap();
+    let layouts = [(1, 1), (8, 8), (12, 4), (64, 64), (100, 2), (4096, 4096), (32768, 16)];
+    for round in 0..2 {
+        let mut objects = Vec::new();
+        for (size, align) in layouts.into_iter().chain(layouts) {
+            let first = heap.alloc_layout(Layout::from_size_align(size, align).unwrap()).unwrap();
+            assert_eq!(first.addr().get() % align, 0);
+            for cpu in 0..heap.cpus() as usize {
+                // SAFETY: the object is live, has `size` bytes on each possible CPU, and is this thread's.
+                let bytes = unsafe {
+                    std::slice::from_raw_parts_mut(first.as_ptr().add(cpu * heap.stride_bytes()), size)
+                };
+                assert!(bytes.iter().all(|&byte| byte == 0), "round {round}, {size} bytes");
+                bytes.fill(0xab);
+            }
+            objects.push((first, size));
+        }
+        assert!(counters.iter().flat_map(|counter| counter.iter()).all(|value| value.load(Relaxed) == 0));
+        heap.validate().unwrap();
+        for (first, size) in objects {
+            // SAFETY: live objects of this heap, by their addresses, and none after its free.
+            unsafe {
+                if size > 4 {
+                    assert!(matches!(heap.free_at(first.add(4)), Err(FreeError::Interior { .. })));
+                }
+                assert!(matches!(heap.free_at(first.add(1)), Err(FreeError::NoObjectOffset { .. })));
+                heap.free_at(first).unwrap();
+                assert!(matches!(heap.free_at(first), Err(FreeError::AlreadyFree { .. })));
+            }
+        }
+    }
+    // SAFETY: no objects begin there.
+    unsafe {
+        assert!(matches!(heap.free_at(std::ptr::NonNull::dangling()), Err(FreeError::UnknownChunk { .. })));
+    }
+    // SAFETY: each is live, and used no more.
+    unsafe { heap.free_bulk(&counters) };
+    heap.trim();
+    heap.validate().unwrap();
+    assert_eq!(heap.stats().placed, 0);
+    assert!(heap.this_cpu() < heap.cpus());
+    let refused = |size, align| heap.alloc_layout(Layout::from_size_align(size, align).unwrap()).unwrap_err();
+    assert_eq!(refused(0, 1), AllocError::ZeroSize);
+    assert_eq!(refused(32769, 1), AllocError::TooLarge { size_bytes: 32769 });
+    assert_eq!(refused(8, 8192), AllocError::AlignTooLarge { align_bytes: 8192 });
 }
 
 #[test]

@@ -122,6 +122,12 @@ impl UnitMemory {
         ChunkId::from_parts(index, self.generations[index as usize])
     }
 
+    /// [`Self::chunk_at`]; `None` if no chunk was ever there.
+    pub(super) fn find_chunk(&self, index: u32) -> Option<ChunkId> {
+        let generation = self.generations.get(index as usize)?;
+        Some(ChunkId::from_parts(index, *generation))
+    }
+
     /// A range of a chunk's pages in a unit, in bytes of the reservation.
     fn pages(&self, unit: u32, chunk: ChunkId, pages: Range<u32>) -> Range<usize> {
         let start = chunk.index() as usize * UNIT_BYTES as usize;

@@ -1,8 +1,10 @@
 //! The buckets in which a histogram is shown.
 
 use super::error::BucketsError;
-use crate::BUCKETS;
+use super::text::Text;
 use crate::count::bucket_of;
+use crate::{BUCKETS, OutOfMemory};
+use std::fmt::Write;
 use std::string::String;
 use std::sync::Arc;
 use std::vec::Vec;
@@ -160,8 +162,11 @@ impl Bound {
     }
 
     /// The bound in OpenMetrics: a float, with a point or an exponent.
-    pub(super) fn open_text(&self) -> String {
-        std::format!("{:?}", self.shown)
+    pub(super) fn open_text(&self) -> Result<String, OutOfMemory> {
+        let mut text = Text::default();
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{:?}", self.shown);
+        text.finish()
     }
 }
 

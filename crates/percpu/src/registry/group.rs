@@ -1,5 +1,7 @@
 //! Figures that a closure of the user's reads, several at once.
 
+use super::text::try_push;
+use crate::OutOfMemory;
 use std::boxed::Box;
 use std::fmt;
 use std::string::String;
@@ -40,16 +42,21 @@ pub(super) struct ReadGroups(Vec<(Arc<Group>, Vec<f64>)>);
 
 impl ReadGroups {
     /// The value of a figure. Calls the user's closure for the first figure of its group, so no lock is held.
-    pub(super) fn value(&mut self, observed: &Observed) -> f64 {
+    pub(super) fn value(&mut self, observed: &Observed) -> Result<f64, OutOfMemory> {
         let known = self.0.iter().position(|(group, _)| Arc::ptr_eq(group, &observed.group));
-        let at = known.unwrap_or_else(|| {
-            // What the closure does not write is shown as no number.
-            let mut values = std::vec![f64::NAN; observed.group.count];
-            (observed.group.read)(&mut values);
-            self.0.push((Arc::clone(&observed.group), values));
-            self.0.len() - 1
-        });
-        self.0[at].1[observed.index]
+        let at = match known {
+            Some(at) => at,
+            None => {
+                // What the closure does not write is shown as no number.
+                let mut values = Vec::new();
+                values.try_reserve_exact(observed.group.count).map_err(|_| OutOfMemory)?;
+                values.resize(observed.group.count, f64::NAN);
+                (observed.group.read)(&mut values);
+                try_push(&mut self.0, (Arc::clone(&observed.group), values))?;
+                self.0.len() - 1
+            }
+        };
+        Ok(self.0[at].1[observed.index])
     }
 }
 

@@ -48,6 +48,6 @@ pub(super) fn checked_of_histogram(name: &str, labels: &[(&str, &str)]) -> Resul
 }
 
 /// A text without line ends, in which a backslash begins an escape.
-pub(super) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\n', "\\n")
 }

@@ -17,7 +17,7 @@
 //! | What | How |
 //! |---|---|
 //! | the buckets of a page | [`Buckets`], [`Registry::histogram_with`] |
-//! | a page in text or OpenMetrics, into a string, a file or a socket | [`Registry::render_as`], [`Registry::write`], [`Registry::write_io`] |
+//! | a page in text or OpenMetrics, into a string, a file or a socket | [`Registry::render_as`], [`Registry::try_render`], [`Registry::write`], [`Registry::write_io`] |
 //! | labels whose values users choose | [`Registry::limit_series`] |
 //! | a label that goes away | [`Registry::remove`] |
 //! | figures that something else counts | [`Registry::observe`], [`Registry::observe_all`] |
@@ -32,6 +32,7 @@ mod page;
 mod render;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use buckets::Buckets;
 pub use error::{BucketsError, RegistryError};

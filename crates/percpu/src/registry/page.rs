@@ -3,10 +3,9 @@
 use super::buckets::Buckets;
 use super::family::{Description, Family, Kind, Metric, base_of_counter};
 use super::group::{ObservedSeries, ReadGroups};
-use super::labels::escaped;
-use crate::HistogramSnapshot;
+use super::text::{Text, try_owned, try_push};
+use crate::{HistogramSnapshot, OutOfMemory};
 use std::fmt::{self, Write};
-use std::string::String;
 use std::vec::Vec;
 
 /// A text format of pages.
@@ -34,35 +33,43 @@ impl Format {
 /// Writes families. The text is taken after each.
 #[derive(Debug)]
 pub(super) struct Page {
-    pub(super) text: String,
+    pub(super) text: Text,
     is_open: bool,
     /// Observed figures of the last family, which are read under no lock.
     observed: ObservedSeries,
     groups: ReadGroups,
     /// Memory that is reused: the values of a histogram, and the counts of all histograms of a family.
-    seen: HistogramSnapshot,
+    seen: Option<HistogramSnapshot>,
     counts: Vec<u64>,
 }
 
 impl Page {
     pub(super) fn new(format: Format) -> Self {
         Self {
-            text: String::new(),
+            text: Text::default(),
             is_open: format == Format::OpenMetrics,
             observed: Vec::new(),
             groups: ReadGroups::default(),
-            seen: HistogramSnapshot::default(),
+            seen: None,
             counts: Vec::new(),
         }
     }
 
     /// Writes a family, except the values of observed figures.
-    pub(super) fn family(&mut self, name: &str, family: &Family, description: Option<&Description>) {
+    pub(super) fn family(
+        &mut self,
+        name: &str,
+        family: &Family,
+        description: Option<&Description>,
+    ) -> Result<(), OutOfMemory> {
         let is_counter = matches!(family.kind, Kind::Counter);
         let shown = if self.is_open && is_counter { base_of_counter(name) } else { name };
         if let Some(help) = description.and_then(|description| description.help.as_deref()) {
-            let help = if self.is_open { escaped(help).replace('"', "\\\"") } else { escaped(help) };
-            self.line(format_args!("# HELP {shown} {help}"));
+            for part in ["# HELP ", shown, " "] {
+                self.text.push_str(part);
+            }
+            self.text.push_escaped(help, self.is_open);
+            self.text.push_str("\n");
         }
         self.line(format_args!("# TYPE {shown} {}", family.kind.shown()));
         if let Some(unit) = description.and_then(|description| description.unit.as_deref())
@@ -88,27 +95,33 @@ impl Page {
                     self.line(format_args!("{}", gauge.get().get()));
                 }
                 Metric::Value(value) => self.float_sample(shown, suffix, labels, value.get().get()),
-                Metric::Observed(observed) => self.observed.push((labels.clone(), observed.clone())),
+                Metric::Observed(observed) => {
+                    try_push(&mut self.observed, (try_owned(labels)?, observed.clone()))?;
+                }
                 // A family has metrics of its kind alone, and those of histograms are written above.
                 Metric::Histogram(_) => {}
             }
         }
+        Ok(())
     }
 
     /// Writes the figures of the last family that closures read. No lock is held.
-    pub(super) fn finish(&mut self, name: &str) {
+    pub(super) fn finish(&mut self, name: &str) -> Result<(), OutOfMemory> {
         for (labels, observed) in std::mem::take(&mut self.observed) {
-            let value = self.groups.value(&observed);
+            let value = self.groups.value(&observed)?;
             self.float_sample(name, "", &labels, value);
         }
+        Ok(())
     }
 
     /// Reads all histograms of a family, then writes the buckets that are shown of all.
-    fn histograms(&mut self, name: &str, family: &Family, buckets: &Buckets) {
-        let (bounds, mut seen, mut counts) =
-            (buckets.all(), std::mem::take(&mut self.seen), std::mem::take(&mut self.counts));
-        let mut sums = Vec::with_capacity(family.series.len());
+    fn histograms(&mut self, name: &str, family: &Family, buckets: &Buckets) -> Result<(), OutOfMemory> {
+        let bounds = buckets.all();
+        let mut seen = self.seen.take().map_or_else(HistogramSnapshot::try_new, Ok)?;
+        let (mut sums, mut counts) = (Vec::new(), std::mem::take(&mut self.counts));
         counts.clear();
+        counts.try_reserve(family.series.len() * (bounds.len() + 1)).map_err(|_| OutOfMemory)?;
+        sums.try_reserve_exact(family.series.len()).map_err(|_| OutOfMemory)?;
         for series in family.series.values() {
             if let Metric::Histogram(histogram) = &series.metric {
                 histogram.get().read_into(&mut seen);
@@ -121,10 +134,10 @@ impl Page {
         let all = || counts.chunks_exact(bounds.len() + 1);
         let shown = if buckets.is_trimmed() { trimmed(all, bounds.len()) } else { 0..bounds.len() };
         // What each line has between the labels and the count.
-        let texts: Vec<String> = bounds[shown.clone()]
-            .iter()
-            .map(|bound| if self.is_open { bound.open_text() } else { bound.text.clone() })
-            .collect();
+        let mut texts = Vec::new();
+        for bound in &bounds[shown.clone()] {
+            try_push(&mut texts, if self.is_open { bound.open_text()? } else { try_owned(&bound.text)? })?;
+        }
         for (((labels, series), counts), sum) in family.series.iter().zip(all()).zip(&sums) {
             for (text, count) in texts.iter().zip(&counts[shown.clone()]) {
                 self.bucket(name, labels, text, *count);
@@ -138,7 +151,8 @@ impl Page {
                 self.created(name, labels, series.created);
             }
         }
-        (self.seen, self.counts) = (seen, counts);
+        (self.seen, self.counts) = (Some(seen), counts);
+        Ok(())
     }
 
     fn bucket(&mut self, name: &str, labels: &str, bound: &str, count: u64) {
@@ -185,14 +199,15 @@ impl Page {
                 break;
             }
         }
-        self.text.extend(digits[at..].iter().map(|&digit| char::from(digit)));
-        self.text.push('\n');
+        // Digits are ASCII.
+        self.text.push_str(str::from_utf8(&digits[at..]).unwrap_or_default());
+        self.text.push_str("\n");
     }
 
-    /// Appends a line. Writing to a string cannot fail.
+    /// Appends a line. Writing to a text cannot fail: it notes what it has no memory for.
     fn line(&mut self, line: fmt::Arguments<'_>) {
         let _ = self.text.write_fmt(line);
-        self.text.push('\n');
+        self.text.push_str("\n");
     }
 }
 

@@ -4,7 +4,8 @@ use super::Registry;
 use super::family::{Description, Family, Metric};
 use super::group::{Observed, ReadGroups};
 use super::page::{Format, Page};
-use crate::HistogramSnapshot;
+use super::text::{Text, or_abort, try_owned};
+use crate::{HistogramSnapshot, OutOfMemory};
 use std::fmt;
 use std::io;
 use std::iter::FusedIterator;
@@ -60,43 +61,55 @@ impl Registry {
     /// All values, in a format. Cost: as [`Registry::render`].
     #[must_use]
     pub fn render_as(&self, format: Format) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = self.write(format, &mut text);
-        text
+        or_abort(self.try_render(format))
+    }
+
+    /// All values, in a format. Cost: as [`Registry::render`].
+    ///
+    /// # Errors
+    /// There is no memory for the page.
+    pub fn try_render(&self, format: Format) -> Result<String, OutOfMemory> {
+        let mut page = Text::default();
+        self.write_families(format, |text| {
+            page.push_str(text);
+            page.get().map(drop)
+        })?;
+        page.finish()
     }
 
     /// Writes all values into a text, family by family. Cost: as [`Registry::render`].
     ///
     /// # Errors
-    /// That of the writer. The families before were written.
+    /// That of the writer, or there is no memory for the text of a family. The families before were written.
     pub fn write(&self, format: Format, writer: &mut impl fmt::Write) -> fmt::Result {
-        self.write_families(format, |text| writer.write_str(text))
+        self.write_families(format, |text| writer.write_str(text).map_err(Refused::Writer))
+            .map_err(|refused| refused.or(fmt::Error))
     }
 
     /// Writes all values into a file or a socket, family by family. It may block: no lock is held meanwhile. Cost: as
     /// [`Registry::render`].
     ///
     /// # Errors
-    /// That of the writer. The families before were written.
+    /// That of the writer, or [`io::ErrorKind::OutOfMemory`] if there is none for the text of a family. The families before
+    /// were written.
     pub fn write_io(&self, format: Format, writer: &mut impl io::Write) -> io::Result<()> {
-        self.write_families(format, |text| writer.write_all(text.as_bytes()))
+        self.write_families(format, |text| writer.write_all(text.as_bytes()).map_err(Refused::Writer))
+            .map_err(|refused| refused.or(io::ErrorKind::OutOfMemory.into()))
     }
 
-    fn write_families<E>(
+    fn write_families<E: From<OutOfMemory>>(
         &self,
         format: Format,
         mut write: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut page = Page::new(format);
-        let mut last: Option<String> = None;
-        loop {
-            let next = self.with_next(last.as_deref(), |name, family, described| {
-                page.family(name, family, described);
-            });
-            let Some((name, ())) = next else { break };
-            page.finish(&name);
-            write(&page.text)?;
+        let mut last = None;
+        while let Some((name, written)) =
+            self.with_next(last.as_deref(), |name, family, described| page.family(name, family, described))?
+        {
+            written?;
+            page.finish(&name)?;
+            write(page.text.get()?)?;
             page.text.clear();
             last = Some(name);
         }
@@ -109,10 +122,11 @@ impl Registry {
         let mut groups = ReadGroups::default();
         let mut last: Option<String> = None;
         let families = std::iter::from_fn(move || {
-            let (name, read) = self.with_next(last.as_deref(), |_, family, _| readings(family))?;
+            let (name, read) = or_abort(self.with_next(last.as_deref(), |_, family, _| readings(family)))?;
             last = Some(name.clone());
             let finished = read.into_iter().map(|(labels, reading)| {
-                let reading = reading.unwrap_or_else(|observed| Reading::Value(groups.value(&observed)));
+                let observed = |observed| Reading::Value(or_abort(groups.value(&observed)));
+                let reading = reading.unwrap_or_else(observed);
                 Sample { name: name.clone(), labels, reading }
             });
             Some(finished.collect::<Vec<_>>())
@@ -120,16 +134,39 @@ impl Registry {
         families.fuse().flatten()
     }
 
-    /// Calls `act`, under the lock, with the first family behind a name.
+    /// Calls `act`, under the lock, with the first family behind a name. Returns its name, too.
     fn with_next<R>(
         &self,
         last: Option<&str>,
         act: impl FnOnce(&str, &Family, Option<&Description>) -> R,
-    ) -> Option<(String, R)> {
+    ) -> Result<Option<(String, R)>, OutOfMemory> {
         let families = self.families();
         let from = last.map_or(Bound::Unbounded, Bound::Excluded);
-        let (name, family) = families.by_name.range::<str, _>((from, Bound::Unbounded)).next()?;
-        Some((name.clone(), act(name, family, families.described.get(name))))
+        let next = families.by_name.range::<str, _>((from, Bound::Unbounded)).next();
+        let Some((name, family)) = next else { return Ok(None) };
+        Ok(Some((try_owned(name)?, act(name, family, families.described.get(name)))))
+    }
+}
+
+/// Why a page was not written.
+enum Refused<E> {
+    Memory,
+    Writer(E),
+}
+
+impl<E> From<OutOfMemory> for Refused<E> {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::Memory
+    }
+}
+
+impl<E> Refused<E> {
+    /// The error of the writer, or the one for a lack of memory.
+    fn or(self, memory: E) -> E {
+        match self {
+            Self::Memory => memory,
+            Self::Writer(error) => error,
+        }
     }
 }
 

@@ -110,6 +110,13 @@ impl Sequence {
         self.field == NONE
     }
 
+    /// Offset in bytes of a thread's area from its thread pointer, for a sequence that is written elsewhere and indexed by
+    /// `cpu_id`. `None` if this one has another index, or none.
+    #[must_use]
+    pub const fn area_by_cpu_id(&self) -> Option<isize> {
+        if self.area_by_cpu_id == 0 { None } else { Some(self.area_by_cpu_id) }
+    }
+
     /// The present index of this thread. It may have changed when the caller uses it. `None` if this thread has no
     /// registered area, or the index is not below the limit.
     #[inline]
