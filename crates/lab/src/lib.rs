@@ -33,6 +33,8 @@ pub mod record;
 #[cfg(feature = "program")]
 pub mod run;
 #[cfg(feature = "program")]
+pub mod shrink;
+#[cfg(feature = "program")]
 pub mod study;
 #[cfg(feature = "program")]
 pub mod systems;

@@ -11,6 +11,7 @@ pub mod instructions;
 pub mod main_job;
 pub mod record;
 pub mod replay;
+pub mod shrink;
 pub mod stress;
 pub mod verify;
 pub mod wishes;

@@ -4,8 +4,11 @@
 //! |---|---|
 //! | kva vectors | the column of the addresses that it takes, if it says which; always a place that is free, aligned, in the window |
 //! | percpu placements | a place that is free and aligned in its unit |
+//! | op logs of one tree | every answer and content; there are no cursors, and the first call of one is where it ends |
 
 use super::Checked;
+use super::maple::logs::content_text;
+use crate::engine::maple::EngineEntry as TreeEntry;
 use crate::engine::outside::Library;
 use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
 use crate::engine::{EngineEntry, Facts, Listed, Takes};
@@ -14,7 +17,7 @@ use crate::kind::Kind;
 use crate::workload::percpu::config;
 use freehold::units::Align;
 use freehold_trace::kva::{self, Column, Expected, Space};
-use freehold_trace::{Driven, TraceError, percpu};
+use freehold_trace::{Driven, TraceError, maple, percpu};
 use std::path::Path;
 
 /// Operations that cross to the engine at once.
@@ -29,11 +32,8 @@ pub(super) fn verify(
     let each = libraries.iter().map(|library| match kind {
         Kind::Columns => columns(file, library, tick),
         Kind::Placements => placements(file, library, tick),
-        _ => Err(TraceError::at(
-            file,
-            1,
-            "not for engines from outside, which have no cursors; see `replay` and `stress`",
-        )),
+        Kind::TreeLog => log(file, library, tick),
+        _ => Err(TraceError::at(file, 1, "not for engines from outside; see `replay` and `stress`")),
     });
     each.collect()
 }
@@ -158,4 +158,37 @@ fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) ->
     }
     asked.ask(|(), _| None);
     Ok(asked.checked)
+}
+
+fn log(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
+    let mut log = maple::Vectors::open(file)?;
+    let entry: TreeEntry = entry(file, library)?;
+    let flags = maple::TreeFlags { alloc: log.header().alloc_tree, rcu: log.header().rcu };
+    let mut session = entry.start(&flags).map_err(|reason| TraceError::at(file, 1, reason))?;
+    let mut checked = Checked::new("operations", library.name);
+    while let Some(record) = log.next().transpose()? {
+        let line = log.line();
+        match record {
+            maple::Record::Op(op, expected) => {
+                let answer = session.run_one(&op);
+                checked.operations += 1;
+                if answer == maple::Answer::Unsupported {
+                    let valid = session.validate();
+                    if valid.is_ok() {
+                        return Err(log.error("engines from outside have no cursors, nor other trees"));
+                    }
+                    checked.valid(line, valid);
+                    return Ok(checked);
+                }
+                let texts = || [format!("{:?} to {op:?}", expected.answer), format!("{answer:?}")];
+                checked.right(line, expected.accepts(&answer), texts);
+            }
+            maple::Record::Content { count, digest, .. } => {
+                checked.compare(line, content_text((count, digest)), content_text(session.content(0, true)));
+            }
+            maple::Record::Shape(_) => {}
+        }
+        tick();
+    }
+    Ok(checked)
 }

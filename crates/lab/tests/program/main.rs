@@ -15,6 +15,7 @@ mod readme;
 mod readme_types;
 mod record;
 mod reproduce;
+mod shrink;
 mod sizes;
 mod stress;
 mod systems;
