@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::choices::{Choices, replayed_engines};
 use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::commands::{adversary, record, shrink};
+use freehold_lab::commands::{adversary, emit_c, record, shrink};
 use freehold_lab::engine::outside::{SERVE, TIMEOUT_S};
 use freehold_lab::kind::{Stressed, Subject};
 use freehold_lab::predict::Way;
@@ -184,6 +184,14 @@ pub(crate) enum Command {
         file: PathBuf,
         #[command(flatten)]
         asked: shrink::Asked,
+    },
+    /// Write the history of one tree as a test in C, for the kernel's own tests of its maple tree.
+    EmitC {
+        /// A trace of address spaces, a stream, or an op log, such as `shrink` writes.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        asked: emit_c::Asked,
     },
     /// Run a sequence of the adversary for callgrind to count.
     #[command(hide = true)]

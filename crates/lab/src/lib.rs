@@ -14,6 +14,8 @@ pub mod commands;
 pub mod concurrent;
 #[cfg(feature = "program")]
 mod data;
+#[cfg(feature = "program")]
+pub mod emit_c;
 pub mod engine;
 pub mod failure;
 pub mod family;

@@ -118,6 +118,7 @@ fn run_without_results(
         Command::Doctor { systems: true }
             | Command::Record { .. }
             | Command::Shrink { .. }
+            | Command::EmitC { .. }
             | Command::Completions { .. }
             | Command::Man { .. }
     );
@@ -145,6 +146,7 @@ fn run_without_results(
             let (text, failed) = commands::shrink::run(file, asked, progress)?;
             return print(&text).map(|()| Some(failed));
         }
+        Command::EmitC { file, asked } => print(&commands::emit_c::run(file, asked)?)?,
         Command::Doctor { systems: true } => {
             let (text, failed) = systems::table(&std::env::current_exe()?)?;
             return print(&text).map(|()| Some(failed));

@@ -5,6 +5,7 @@ pub mod adversary;
 pub mod bench;
 pub mod compare;
 pub mod doctor;
+pub mod emit_c;
 pub mod import;
 pub mod inspect;
 pub mod instructions;

@@ -4,6 +4,7 @@
 mod bad_luck;
 mod bundled;
 mod cold;
+mod emit_c;
 mod features;
 mod frozen;
 mod import;

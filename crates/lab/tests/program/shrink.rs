@@ -189,7 +189,7 @@ fn the_page_of_the_book_does_what_it_says() {
     let path =
         format!("{}:{}", Path::new(env!("CARGO_BIN_EXE_freehold")).parent().unwrap().display(), env!("PATH"));
     let lines: Vec<&str> = blocks.iter().flat_map(|block| block.lines()).collect();
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 6);
     for line in lines {
         let ran =
             Command::new("sh").args(["-c", line]).env("PATH", &path).current_dir(&root).output().unwrap();
