@@ -1,6 +1,6 @@
 //! Histories of address ranges: lifetimes of objects, and `# kva-vectors 1` of them.
 
-use super::{Groups, History, Referee, Scened, Smaller};
+use super::{Groups, History, Referee, Scened, Smaller, renamed};
 use crate::engine::{BySizeEngine, EngineEntry, KernelEngine, Takes};
 use crate::failure::usage;
 use crate::family::{Judge, Kva, KvaJudge};
@@ -9,7 +9,7 @@ use freehold::units::{Align, Span};
 use freehold_linux::kva::Placement;
 use freehold_linux::kva::rbtree::Plain;
 use freehold_trace::kva::{Answer, Driver, Engine, Letters, Op, Session, Space};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -71,21 +71,11 @@ impl History for Kva {
         Ok(all(&scene, &ops, |_, _, window| *window = within(*window)).unwrap_or((scene, ops)))
     }
 
-    /// No object is freed that was not allocated; objects are numbered as they come.
     fn tidy(ops: Vec<Op>) -> Vec<Op> {
-        let (mut live, mut next) = (HashMap::new(), 0..);
-        let named = ops.into_iter().filter_map(|mut op| {
-            match &mut op {
-                Op::Alloc { object, .. } | Op::Congruent { object, .. } => {
-                    let name = next.next()?;
-                    live.insert(*object, name);
-                    *object = name;
-                }
-                Op::Free { object } => *object = live.remove(object)?,
-            }
-            Some(op)
-        });
-        named.collect()
+        renamed(ops, |op| match op {
+            Op::Alloc { object, .. } | Op::Congruent { object, .. } => (object, false),
+            Op::Free { object } => (object, true),
+        })
     }
 
     fn referee(entry: &EngineEntry, scene: &Space) -> Result<Box<dyn Referee<Self>>, String> {
@@ -258,7 +248,7 @@ fn moved_all(scene: &Space, ops: &[Op], moved: impl Fn(Span) -> Span) -> Option<
     let layout: Vec<Span> = scene.layout.iter().copied().map(&moved).collect();
     let (_, changed) =
         all(scene, ops, |_, _, window| *window = moved(*window)).unwrap_or((scene.clone(), ops.to_vec()));
-    (layout != scene.layout || changed != ops).then(|| (Space { layout, granule: scene.granule }, changed))
+    (layout != scene.layout || changed != ops).then_some((Space { layout, granule: scene.granule }, changed))
 }
 
 fn window(op: &Op) -> Option<Span> {

@@ -19,6 +19,7 @@ pub use reduce::{Groups, Trial, alone, reduce};
 
 use crate::engine::Listed;
 use crate::family::Family;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// A scene and its operations.
@@ -70,6 +71,23 @@ pub trait History: Family {
     /// # Errors
     /// The format has no such operation.
     fn text(entry: &Listed<Self::Facts>, scene: &Self::Scene, ops: &[Self::Op]) -> anyhow::Result<String>;
+}
+
+/// Names objects as they come, and leaves out frees of those that do not. `object` is the name in an operation, and whether it frees.
+fn renamed<O>(ops: Vec<O>, object: fn(&mut O) -> (&mut u32, bool)) -> Vec<O> {
+    let (mut live, mut next) = (HashMap::new(), 0..);
+    let named = ops.into_iter().filter_map(|mut op| {
+        let (object, frees) = object(&mut op);
+        *object = if frees {
+            live.remove(object)?
+        } else {
+            let name = next.next()?;
+            live.insert(*object, name);
+            name
+        };
+        Some(op)
+    });
+    named.collect()
 }
 
 /// A history that shrinks as long as its condition holds.

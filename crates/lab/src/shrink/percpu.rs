@@ -1,7 +1,7 @@
 //! Histories of per-CPU objects: lifetimes of objects, and `# unit ...` vectors of them.
 
 use super::kva::less;
-use super::{Groups, History, Referee, Scened, Smaller};
+use super::{Groups, History, Referee, Scened, Smaller, renamed};
 use crate::engine::percpu::{ChunkSetEngine, EngineEntry, Scene};
 use crate::failure::usage;
 use crate::family::{Judge, Percpu, PercpuJudge};
@@ -10,7 +10,7 @@ use freehold::percpu::{MIN_UNIT_BYTES, PAGE_BYTES, Population};
 use freehold::units::Align;
 use freehold_linux::percpu::Linux;
 use freehold_trace::percpu::{Answer, Driver, Op, Session};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -55,19 +55,10 @@ impl History for Percpu {
     }
 
     fn tidy(ops: Vec<Op>) -> Vec<Op> {
-        let (mut live, mut next) = (HashMap::new(), 0..);
-        let named = ops.into_iter().filter_map(|mut op| {
-            match &mut op {
-                Op::Alloc { object, .. } => {
-                    let name = next.next()?;
-                    live.insert(*object, name);
-                    *object = name;
-                }
-                Op::Free { object } => *object = live.remove(object)?,
-            }
-            Some(op)
-        });
-        named.collect()
+        renamed(ops, |op| match op {
+            Op::Alloc { object, .. } => (object, false),
+            Op::Free { object } => (object, true),
+        })
     }
 
     fn referee(entry: &EngineEntry, scene: &Scene) -> Result<Box<dyn Referee<Self>>, String> {

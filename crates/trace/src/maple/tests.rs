@@ -423,7 +423,7 @@ fn lines_are_written_as_they_are_read() {
             written += 1;
         }
     }
-    assert_eq!(written, 34);
+    assert_eq!(written, 35);
     let (end, align) = (End::Lowest, freehold_units::Align::ONE);
     let gap = Op::AlignedGap { end, size: 1, align, window: Span::ALL };
     assert_eq!(log_line(&gap, &Expected { answer: Answer::Gap(Ok(Span::ALL)), loose: false }), None);
