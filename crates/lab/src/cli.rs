@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::choices::{Choices, replayed_engines};
 use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::commands::{adversary, record};
+use freehold_lab::commands::{adversary, emit_c, record, shrink};
 use freehold_lab::engine::outside::{SERVE, TIMEOUT_S};
 use freehold_lab::kind::{Stressed, Subject};
 use freehold_lab::predict::Way;
@@ -174,6 +174,25 @@ pub(crate) enum Command {
         options: run::stress::Options,
         #[command(flatten)]
         adversary: adversary::Asked,
+    },
+    /// Shrink a history to the least that an engine still shows the same with, and write it as a vector file.
+    ///
+    /// Lifetimes of objects are left out, then single operations, as long as the condition holds; then numbers become smaller. What is
+    /// written is read and tried again, and `verify` reads it. Ctrl-C ends it, and what is left by then is written.
+    Shrink {
+        /// A trace, a vector file, an op log, a stream, or `churn:N`.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        asked: shrink::Asked,
+    },
+    /// Write the history of one tree as a test in C, for the kernel's own tests of its maple tree.
+    EmitC {
+        /// A trace of address spaces, a stream, or an op log, such as `shrink` writes.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        asked: emit_c::Asked,
     },
     /// Run a sequence of the adversary for callgrind to count.
     #[command(hide = true)]

@@ -14,6 +14,8 @@ pub mod commands;
 pub mod concurrent;
 #[cfg(feature = "program")]
 mod data;
+#[cfg(feature = "program")]
+pub mod emit_c;
 pub mod engine;
 pub mod failure;
 pub mod family;
@@ -32,6 +34,8 @@ pub mod published;
 pub mod record;
 #[cfg(feature = "program")]
 pub mod run;
+#[cfg(feature = "program")]
+pub mod shrink;
 #[cfg(feature = "program")]
 pub mod study;
 #[cfg(feature = "program")]

@@ -92,7 +92,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
             tried(&page)?;
             Made { page: Some(page), ..Made::new("freehold", commands::main_job::run(&mut progress)?) }
         }
-        Some(command) => match run_without_results(command, &cli.common)? {
+        Some(command) => match run_without_results(command, &cli.common, &mut progress)? {
             Some(differs) => return Ok(differs),
             None => run_with_results(command, &mut progress)?,
         },
@@ -107,12 +107,18 @@ fn tried(page: &Path) -> anyhow::Result<()> {
 }
 
 /// Runs a command that prints something else than results; `None` for any other.
-fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Option<bool>> {
+fn run_without_results(
+    command: &Command,
+    common: &Common,
+    progress: &mut Progress,
+) -> anyhow::Result<Option<bool>> {
     let format = common.format();
     let has_one_form = matches!(
         command,
         Command::Doctor { systems: true }
             | Command::Record { .. }
+            | Command::Shrink { .. }
+            | Command::EmitC { .. }
             | Command::Completions { .. }
             | Command::Man { .. }
     );
@@ -136,6 +142,11 @@ fn run_without_results(command: &Command, common: &Common) -> anyhow::Result<Opt
             let (text, failed) = commands::record::run(*what, asked)?;
             return print(&text).map(|()| Some(failed));
         }
+        Command::Shrink { file, asked } => {
+            let (text, failed) = commands::shrink::run(file, asked, progress)?;
+            return print(&text).map(|()| Some(failed));
+        }
+        Command::EmitC { file, asked } => print(&commands::emit_c::run(file, asked)?)?,
         Command::Doctor { systems: true } => {
             let (text, failed) = systems::table(&std::env::current_exe()?)?;
             return print(&text).map(|()| Some(failed));

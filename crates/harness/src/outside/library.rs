@@ -37,3 +37,22 @@ fn reason() -> String {
     // SAFETY: a text that is not null is a C string, which stays until the next call of this thread.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
+
+/// The words of an array in a shared object, which stays loaded: `array` names a pointer to the first of them, `length` how many
+/// there are, both `unsigned long`s in C.
+///
+/// # Errors
+/// It cannot be loaded, or lacks one of the two.
+pub fn words(path: &Path, array: &CStr, length: &CStr) -> Result<&'static [u64], String> {
+    let library = Library::open(path)?;
+    let (array, length) =
+        (library.symbol(array)?.cast::<*const u64>(), library.symbol(length)?.cast::<u64>());
+    // SAFETY: both symbols are of the types that the caller says, constant, and in an object that stays loaded.
+    let (first, length) = unsafe { (*array, *length) };
+    let length = usize::try_from(length).map_err(|_| "too many words".to_owned())?;
+    if first.is_null() {
+        return Err("it has no words".to_owned());
+    }
+    // SAFETY: the array has so many words, as the caller says, and stays as long as the process.
+    Ok(unsafe { std::slice::from_raw_parts(first, length) })
+}

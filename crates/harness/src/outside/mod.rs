@@ -14,6 +14,7 @@ mod library;
 mod process;
 
 pub use child::serve;
+pub use library::words;
 pub use process::Process;
 
 /// The version of the layouts.

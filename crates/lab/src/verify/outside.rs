@@ -4,9 +4,15 @@
 //! |---|---|
 //! | kva vectors | the column of the addresses that it takes, if it says which; always a place that is free, aligned, in the window |
 //! | percpu placements | a place that is free and aligned in its unit |
+<<<<<<< HEAD
 //! | address spaces (`*.vma`) | what a sorted list of areas says of every call |
+=======
+//! | op logs of one tree | every answer and content; there are no cursors, and the first call of one is where it ends |
+>>>>>>> w-shrink
 
 use super::Checked;
+use super::maple::logs::content_text;
+use crate::engine::maple::EngineEntry as TreeEntry;
 use crate::engine::outside::Library;
 use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
 use crate::engine::{EngineEntry, Facts, Listed, Takes};
@@ -16,7 +22,7 @@ use crate::workload::percpu::config;
 use crate::workload::vma::from_file;
 use freehold::units::Align;
 use freehold_trace::kva::{self, Column, Expected, Space};
-use freehold_trace::{Driven, TraceError, percpu};
+use freehold_trace::{Driven, TraceError, maple, percpu};
 use std::path::Path;
 
 /// Operations that cross to the engine at once.
@@ -31,6 +37,7 @@ pub(super) fn verify(
     let each = libraries.iter().map(|library| match kind {
         Kind::Columns => columns(file, library, tick),
         Kind::Placements => placements(file, library, tick),
+<<<<<<< HEAD
         Kind::Trace(Suite::Maple) => calls(file, library, tick),
         Kind::TreeLog => Err(TraceError::at(
             file,
@@ -38,6 +45,9 @@ pub(super) fn verify(
             "a log of the kernel's calls, most of which are cursors': freehold_engine.h has none, so no engine from outside is held \
              against it; recorded address spaces (*.vma) and `stress maple` are for them",
         )),
+=======
+        Kind::TreeLog => log(file, library, tick),
+>>>>>>> w-shrink
         _ => Err(TraceError::at(file, 1, "not for engines from outside; see `replay` and `stress`")),
     });
     each.collect()
@@ -165,6 +175,7 @@ fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) ->
     Ok(asked.checked)
 }
 
+<<<<<<< HEAD
 /// The calls of a recorded program, held against a sorted list of areas; whole spaces are looked at in between.
 fn calls(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
     let workload = from_file(file)?;
@@ -180,4 +191,37 @@ fn calls(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Resu
         tick();
     }
     Ok(asked.checked)
+=======
+fn log(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
+    let mut log = maple::Vectors::open(file)?;
+    let entry: TreeEntry = entry(file, library)?;
+    let flags = maple::TreeFlags { alloc: log.header().alloc_tree, rcu: log.header().rcu };
+    let mut session = entry.start(&flags).map_err(|reason| TraceError::at(file, 1, reason))?;
+    let mut checked = Checked::new("operations", library.name);
+    while let Some(record) = log.next().transpose()? {
+        let line = log.line();
+        match record {
+            maple::Record::Op(op, expected) => {
+                let answer = session.run_one(&op);
+                checked.operations += 1;
+                if answer == maple::Answer::Unsupported {
+                    let valid = session.validate();
+                    if valid.is_ok() {
+                        return Err(log.error("engines from outside have no cursors, nor other trees"));
+                    }
+                    checked.valid(line, valid);
+                    return Ok(checked);
+                }
+                let texts = || [format!("{:?} to {op:?}", expected.answer), format!("{answer:?}")];
+                checked.right(line, expected.accepts(&answer), texts);
+            }
+            maple::Record::Content { count, digest, .. } => {
+                checked.compare(line, content_text((count, digest)), content_text(session.content(0, true)));
+            }
+            maple::Record::Shape(_) => {}
+        }
+        tick();
+    }
+    Ok(checked)
+>>>>>>> w-shrink
 }

@@ -8,6 +8,7 @@ pub mod percpu;
 mod sampled;
 pub mod suite;
 mod synthetic;
+pub mod trees;
 pub mod vma;
 
 use crate::failure::Failure;

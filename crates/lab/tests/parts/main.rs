@@ -12,6 +12,7 @@ mod promises;
 mod published;
 mod record;
 mod run;
+mod shrink;
 mod study;
 mod verify;
 mod view;

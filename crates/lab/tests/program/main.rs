@@ -4,7 +4,11 @@
 mod bad_luck;
 mod bundled;
 mod cold;
+<<<<<<< HEAD
 mod compare;
+=======
+mod emit_c;
+>>>>>>> w-shrink
 mod features;
 mod frozen;
 mod import;
@@ -17,6 +21,7 @@ mod readme;
 mod readme_types;
 mod record;
 mod reproduce;
+mod shrink;
 mod sizes;
 mod stress;
 mod systems;

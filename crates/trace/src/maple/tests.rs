@@ -410,3 +410,25 @@ fn malformed_examples_are_errors_with_their_line() {
     fails_at(with("  last  leaf slots: 10-18446744073709551615\n", ""), 20, "does not lead to a leaf");
     fails_at(read_examples(EXAMPLES.trim_end()), 20, "within this line");
 }
+
+#[test]
+fn lines_are_written_as_they_are_read() {
+    let lines: Vec<&str> = LOG.lines().collect();
+    let mut log = Vectors::new(Lines::from_text("file", &good())).unwrap();
+    let mut written = 0;
+    while let Some(record) = log.next() {
+        if let Record::Op(op, expected) = record.unwrap() {
+            let line = lines[log.line() as usize - 1];
+            assert_eq!(log_line(&op, &expected), Some(format!("{line}\n")), "{op:?}");
+            written += 1;
+        }
+    }
+    assert_eq!(written, 35);
+    let (end, align) = (End::Lowest, freehold_units::Align::ONE);
+    let gap = Op::AlignedGap { end, size: 1, align, window: Span::ALL };
+    assert_eq!(log_line(&gap, &Expected { answer: Answer::Gap(Ok(Span::ALL)), loose: false }), None);
+    let flags = TreeFlags { alloc: true, rcu: false };
+    let text = log_header("one", "tiny", flags) + &log_content(&content()) + "# ops 0\n";
+    let read = read(&text).unwrap();
+    assert!(matches!(&read[..], [Record::Content { count: 2, entries, .. }] if *entries == content()));
+}

@@ -64,7 +64,8 @@ pub fn can_hold(shape: &Shape, entries: u64) -> bool {
     }
 }
 
-fn content_text((count, digest): (u64, u64)) -> String {
+/// A content as it is compared.
+pub(in crate::verify) fn content_text((count, digest): (u64, u64)) -> String {
     format!("{count} entries, digest {digest:016x}")
 }
 
