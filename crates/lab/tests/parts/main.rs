@@ -12,6 +12,7 @@ mod promises;
 mod published;
 mod record;
 mod run;
+mod stop;
 mod study;
 mod verify;
 mod view;
