@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import freehold.fleet
 
 
 def main(folder: str, out: str) -> None:
+    # Workers use this Python, which has the package.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # Two workers here; on a cluster, spark-submit says where. A task whose worker dies runs again, up to three times.
     session = SparkSession.builder.master("local[2,4]").appName("freehold").getOrCreate()
     traces = sorted(Path(folder).glob("*.kva.csv.zst"))

@@ -6,6 +6,7 @@
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field as Of, Schema};
+use freehold_lab::engine::FLOOR;
 use freehold_lab::engine::outside::GUEST;
 use freehold_lab::record::{Field, Origin, Record};
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ const NUMBERS: [(&str, fn(&Record) -> Option<f64>); 3] = [
 /// The columns of flags: what is the same in every run, what may be compared, and of which engine.
 const FLAGS: [(&str, fn(&Record) -> bool); 5] = [
     ("exact", |record| record.metric.is_exact()),
-    ("compared", |record| record.metric.is_exact() || !record.key.engine.starts_with(GUEST)),
+    ("compared", is_compared),
     ("default", |record| record.key.default),
     ("ours", |record| record.key.ours),
     ("linux", |record| record.key.linux),
@@ -55,6 +56,12 @@ const COUNTS: [(&str, fn(&Record) -> Option<u64>); 2] = [
         _ => None,
     }),
 ];
+
+/// Whether a figure may be set beside another engine's: not times of classes in Python, nor anything of the engine that does no work.
+fn is_compared(record: &Record) -> bool {
+    let engine = &record.key.engine;
+    engine != FLOOR.engine && (record.metric.is_exact() || !engine.starts_with(GUEST))
+}
 
 /// The other parameters as a JSON object; nothing of none.
 fn params(record: &Record) -> Option<String> {

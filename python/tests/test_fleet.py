@@ -1,5 +1,7 @@
 """A fleet on processes of this machine: the program's figures; dead workers and unreadable files change nothing else."""
 
+from pathlib import Path
+
 import pyarrow.compute as pc
 import pytest
 from fleets import ENGINES, exact, figures, program_figures
@@ -71,3 +73,21 @@ def test_what_is_asked_wrongly_is_refused(small, tmp_path):
         freehold.fleet.replay([small, small], out=tmp_path / "rows")
     with pytest.raises(freehold.UsageError, match="is there already"):
         freehold.fleet.replay([small], out=tmp_path)
+    with pytest.raises(freehold.UsageError, match="no file"):
+        freehold.fleet.replay([], out=tmp_path / "rows")
+
+
+def test_the_questions_of_the_example_are_answered(small, tmp_path, monkeypatch):
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    missing = tmp_path / "missing.csv"
+    engines = ["btree:lowest", "rbtree:linux"]
+    freehold.fleet.replay([small, missing], engines, 2, out=tmp_path / "results.parquet", workers=2)
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[1] / "examples" / "fleet.sql").read_text()
+    view, fastest, behind, outliers, errors = [one for one in text.split(";") if one.strip()]
+    rows = duckdb.connect()
+    rows.execute(view)
+    assert rows.execute(fastest).fetchall()[0][2:] in [(engine, 2) for engine in engines]
+    assert all(engine == "rbtree:linux" for _, engine, _ in rows.execute(behind).fetchall())
+    assert isinstance(rows.execute(outliers).fetchall(), list)
+    assert [path for path, _ in rows.execute(errors).fetchall()] == [str(missing)]

@@ -1,6 +1,7 @@
 """Replays, verification, inspection and comparison: the program's figures, without the GIL, ended by Ctrl-C."""
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -137,6 +138,14 @@ def test_another_thread_counts_meanwhile():
     runner.join()
     # Waiting for a GIL that is held throughout, the thread would count once or twice.
     assert took[0] > 0.2 and counts > took[0] * 100, (counts, took)
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_instructions_are_counted():
+    results = freehold.replay("churn:100", ["btree:lowest", "rbtree:linux"], instructions=True)
+    rows = results.records().filter(pc.field("metric") == "instructions").to_pylist()
+    assert {row["engine"] for row in rows} >= {"btree:lowest", "rbtree:linux"}
+    assert all(10 < row["value"] < 100_000 for row in rows if row["engine"] != "floor")
 
 
 def test_ctrl_c_ends_a_replay():

@@ -43,12 +43,14 @@ def replay(
     predicted as well. A file that cannot be replayed is a row with its `error`. A task whose worker dies runs again; work counts are
     exact, so that changes nothing. Times are only comparable within a task: `ratio` is a figure by the default engine's.
 
-    Raises `UsageError` if `out` is there already, or a file is named twice.
+    Raises `UsageError` if `out` is there already, there is no file, or one is named twice.
     """
     files = [os.path.abspath(fspath(path)) for path in paths]
     if len(set(files)) != len(files):
         twice = next(file for file in files if files.count(file) > 1)
         raise UsageError(f"{twice} is named twice")
+    if not files:
+        raise UsageError("there is no file to replay")
     folder = fspath(out)
     if os.path.exists(folder):
         raise UsageError(f"{folder} is there already")

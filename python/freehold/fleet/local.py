@@ -19,7 +19,7 @@ def tables(files: list[str], task: Task, workers: int) -> Iterator[pa.Table]:
     """The rows of every file, as they are done. If a worker dies, the files that were not done run again, each by itself."""
     done: set[str] = set()
     try:
-        for file, rows in _pooled(files, task, min(workers, len(files) or 1)):
+        for file, rows in _pooled(files, task, min(workers, len(files))):
             done.add(file)
             yield rows
     except BrokenProcessPool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,9 +23,7 @@ def tables(files: list[str], task: Task, address: str) -> Iterator[pa.Table]:
     def run(batch: pa.Table) -> pa.Table:
         return pa.concat_tables([task.run(path) for path in batch["path"].to_pylist()])
 
-    if not files:
-        return
     paths = ray.data.from_arrow(pa.table({"path": files})).repartition(len(files))
-    rows = paths.map_batches(run, batch_size=1, batch_format="pyarrow", num_cpus=1)
+    rows: Any = paths.map_batches(run, batch_size=1, batch_format="pyarrow", num_cpus=1)
     for batch in rows.iter_batches(batch_format="pyarrow", batch_size=None):
         yield batch.select(SCHEMA.names).cast(SCHEMA)

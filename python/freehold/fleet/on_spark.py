@@ -22,7 +22,7 @@ def write(files: list[str], task: Task, session: Any, folder: str, partition: st
                 yield from task.run(path).to_batches()
 
     columns = ", ".join(f"`{field.name}` {_TYPES[field.type]}" for field in SCHEMA)
-    each = session.sparkContext.parallelize([(file,) for file in files], max(len(files), 1))
+    each = session.sparkContext.parallelize([(file,) for file in files], len(files))
     paths = session.createDataFrame(each, "path string")
     rows = paths.mapInArrow(run, columns)
     # Spark's own choice, snappy, needs a library that not every system has.
