@@ -1,7 +1,7 @@
 //! The lab: drives every engine by the same operations, checks what they answer, counts and times what they
 //! do, and shows it.
 //!
-//! The program `freehold` is a thin shell around [`commands`].
+//! The program `freehold` is [`program`], a thin shell around [`commands`].
 
 #![forbid(unsafe_code)]
 
@@ -19,12 +19,15 @@ pub mod emit_c;
 pub mod engine;
 pub mod failure;
 pub mod family;
+pub mod itself;
 pub mod kind;
 mod named;
 #[cfg(feature = "program")]
 pub mod output;
 #[cfg(feature = "program")]
 pub mod predict;
+#[cfg(feature = "program")]
+pub mod program;
 #[cfg(feature = "program")]
 mod progress;
 #[cfg(feature = "program")]
@@ -36,6 +39,8 @@ pub mod record;
 pub mod run;
 #[cfg(feature = "program")]
 pub mod shrink;
+#[cfg(feature = "program")]
+pub mod stop;
 #[cfg(feature = "program")]
 pub mod study;
 #[cfg(feature = "program")]

@@ -1,5 +1,6 @@
 //! What is being done, for people who wait.
 
+use crate::stop;
 use crate::view::plain;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
@@ -11,13 +12,15 @@ pub struct Progress {
     shown: bool,
     /// Which of several files it is about.
     part: String,
+    /// Nobody is told.
+    silent: bool,
 }
 
 impl Default for Progress {
     fn default() -> Self {
         let bar = ProgressBar::hidden();
         bar.set_style(ProgressStyle::default_spinner());
-        Self { bar, started: Instant::now(), shown: false, part: String::new() }
+        Self { bar, started: Instant::now(), shown: false, part: String::new(), silent: false }
     }
 }
 
@@ -27,9 +30,17 @@ impl Progress {
         self.part = if of > 1 { format!("{} of {of}: ", at + 1) } else { String::new() };
     }
 
-    /// There is progress, of this kind.
+    /// One that nobody is told of.
+    pub fn silent() -> Self {
+        let mut progress = Self::default();
+        progress.silent = true;
+        progress
+    }
+
+    /// There is progress, of this kind. A run that shall end does so here.
     pub fn tick(&mut self, what: &str) {
-        if !self.shown && self.started.elapsed() > Duration::from_secs(1) {
+        stop::check();
+        if !self.silent && !self.shown && self.started.elapsed() > Duration::from_secs(1) {
             self.shown = true;
             self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
         }

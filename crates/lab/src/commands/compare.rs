@@ -47,6 +47,14 @@ fn recorded_kind(file: &Path) -> Option<Suite> {
 fn documents(before: &Path, after: &Path) -> anyhow::Result<Results> {
     let (first, old, _) = read(Some(before))?;
     let (second, new, _) = read(Some(after))?;
+    results((&first, &old), (&second, &new))
+}
+
+/// Every figure that both have, with `when` for a parameter; what is exact and differs is said. It has failed if there is none.
+///
+/// # Errors
+/// They are of different commands.
+pub fn results((first, old): (&str, &Results), (second, new): (&str, &Results)) -> anyhow::Result<Results> {
     anyhow::ensure!(first == second, "these are of different commands: {first} and {second}");
     let mut results = Results::default();
     let measured = |record: &&Record| !matches!(record.origin, Origin::Published(_));

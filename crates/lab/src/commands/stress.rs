@@ -6,7 +6,6 @@ use crate::Progress;
 use crate::concurrent::counters::stress as storm;
 use crate::concurrent::history::LEAST_THREADS;
 use crate::concurrent::{stress_every_cpu, stress_maple};
-use crate::engine::outside::NOTE;
 use crate::engine::{Facts, Listed};
 use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
@@ -114,9 +113,7 @@ pub fn add<F: Suited>(
         let of_engine = runs.iter().filter(|run| run.entry.label() == entry.label());
         notes(results, plan, again, &entry.label(), &of_engine.collect::<Vec<_>>());
     }
-    if engines.iter().any(|entry| entry.outside.is_some()) {
-        results.note(NOTE);
-    }
+    engines.iter().filter_map(|entry| entry.outside).for_each(|library| results.note(library.note()));
     if F::Facts::FLOOR.is_some() {
         results.note(FLOOR_NOTE);
     }

@@ -1,7 +1,7 @@
 //! `freehold verify`: recorded answers against the engines that should give them.
 
 use crate::Progress;
-use crate::engine::outside::{Library, NOTE};
+use crate::engine::outside::Library;
 use crate::record::{Field, Key, Metric, Results, count};
 use crate::verify::{FileChecks, suite_of, verify_file, verify_outside};
 use crate::workload::shown;
@@ -47,9 +47,7 @@ pub fn run(files: &[PathBuf], engines: &[&'static Library], progress: &mut Progr
             }
         }
     }
-    if !engines.is_empty() {
-        results.note(NOTE);
-    }
+    engines.iter().for_each(|library| results.note(library.note()));
     let unread = if unread > 0 { format!(", {unread} files that cannot be checked") } else { String::new() };
     results.note(format!(
         "{}: {} files, {} operations checked, {} mismatches{unread}",

@@ -177,7 +177,7 @@ impl<T: Facts> Listed<T> {
             Failure::Usage(format!("{}: it is no engine that can be driven as {family} here", library.name))
         };
         let facts = T::outside(library).ok_or_else(refused)?;
-        let about = "an engine from outside, in a process of its own; its times are read there, its memory is what it says";
+        let about = library.about();
         let compared = Compared::IfNamed;
         Ok(Self { outside: Some(library), compared, ..Self::new(library.name, about, facts) })
     }

@@ -5,6 +5,7 @@ use crate::engine::Listed;
 use crate::family::{Judge, Outcome};
 use crate::record::Counts;
 use crate::run::Replayable;
+use crate::stop;
 use crate::workload::Workload;
 use freehold::units::Work;
 use freehold_trace::Driven;
@@ -112,6 +113,7 @@ impl<F: Replayable> Counted<F> {
         judge: &mut F::Judge,
         (ops, from): (&[F::Op], usize),
     ) -> Result<u64, String> {
+        stop::check();
         let (mut works, mut unsupported) = (Counts::default(), 0);
         for (at, op) in (from..).zip(ops) {
             let (answer, tally) = session.run_counted(op);

@@ -13,6 +13,7 @@ use super::timed::prepared;
 use crate::engine::{Facts, Listed};
 use crate::failure::Failure;
 use crate::family::Family;
+use crate::itself;
 use crate::workload::Workload;
 use anyhow::Context;
 use freehold_trace::Driven;
@@ -116,7 +117,7 @@ fn events(
         .arg(format!("--toggle-collect={MEASURED}"))
         .arg(format!("--dump-after={LAST}"))
         .args(options)
-        .arg(std::env::current_exe()?)
+        .args(itself::words()?)
         .args(arguments)
         .output()?;
     if !ran.status.success() {

@@ -2,7 +2,6 @@
 
 use super::{Bucket, EngineRun, Replay, Replayable, Timed};
 use crate::engine::Listed;
-use crate::engine::outside::NOTE;
 use crate::family::{FLOOR_NOTE, Family};
 use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, count};
 
@@ -18,8 +17,8 @@ pub(crate) fn describe<F: Family>(
     entries: impl IntoIterator<Item = Listed<F::Facts>>,
 ) {
     for entry in entries {
-        if entry.outside.is_some() {
-            results.note(NOTE);
+        if let Some(library) = entry.outside {
+            results.note(library.note());
         }
         let engine = (entry.label(), entry.about, entry.is_default());
         if results.engines.iter().all(|other| other.0 != engine.0) {

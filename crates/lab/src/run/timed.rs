@@ -4,6 +4,7 @@ use super::{Counted, Replayable, clock, median};
 use crate::engine::{Facts, Listed};
 use crate::family::Family;
 use crate::record::{Counts, singles};
+use crate::stop;
 use crate::workload::Workload;
 use freehold_trace::Driven;
 
@@ -59,6 +60,7 @@ impl Timed {
         number: usize,
         sessions: &mut Sessions<F>,
     ) -> Result<(), String> {
+        stop::check();
         let Some(sample) = counted.samples.get(number).cloned() else { return Ok(()) };
         let is_last = number + 1 == counted.samples.len();
         let expected = counted.answers.get(sample.clone()).unwrap_or_default();

@@ -9,6 +9,7 @@ use super::bars::bar;
 use super::escape::html;
 use super::palette::Palette;
 use super::words::{capital, recorded, shown};
+use crate::engine::outside::GUEST;
 use crate::named::named;
 use crate::record::{Field, Metric, Origin, Record, Results, Stat, figure, fixed};
 use serde::Serialize;
@@ -123,6 +124,7 @@ pub fn findings(results: &Results) -> Vec<Finding> {
             (other.metric, other.stat) == (ours.metric, ours.stat)
                 && other.key.compares(&ours.key)
                 && other.key.engine != "floor"
+                && !other.key.engine.starts_with(GUEST)
                 && !other.key.ours
                 && !other.key.default
         });

@@ -13,6 +13,7 @@ mod published;
 mod record;
 mod run;
 mod shrink;
+mod stop;
 mod study;
 mod verify;
 mod view;

@@ -7,13 +7,13 @@ use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::place::{bytes_of, resident_bytes};
 use crate::failure::Failure;
+use crate::itself;
 use crate::record::{Metric, Stat, count};
 use crate::workload::{Workload, whole_scene};
 use anyhow::Context;
 use freehold::vmalloc::RetainPolicy;
 use freehold_trace::kva::Op;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 /// What a process of its own tells.
 fn told(who: &Who, what: &str, figures: usize) -> anyhow::Result<Vec<u64>> {
-    let ran = Command::new(std::env::current_exe()?).args([OF_ITS_OWN, what, &who.label()]).output()?;
+    let ran = itself::command()?.args([OF_ITS_OWN, what, &who.label()]).output()?;
     let said = String::from_utf8_lossy(&ran.stderr);
     anyhow::ensure!(ran.status.success(), "{}: {}", who.label(), said.trim());
     let told = String::from_utf8_lossy(&ran.stdout);

@@ -1,6 +1,6 @@
 //! An allocator of address ranges from outside.
 
-use super::{Library, Outside, Spoken, driven};
+use super::{Library, Outside, Source, Spoken, driven};
 use freehold::units::Span;
 use freehold_harness::outside::{self, status, what};
 use freehold_trace::kva::{Answer, Op, Session, Space};
@@ -58,6 +58,9 @@ impl Session for Outside<Ranges> {
 impl Library {
     /// An engine for a space.
     pub(in crate::engine) fn kva(&self, space: &Space) -> Result<Box<dyn Session>, String> {
+        if let Source::Guest(make) = &self.source {
+            return make(space);
+        }
         let span = |span: &Span| outside::Span { first: span.first(), last: span.last() };
         let spans = space.layout.iter().map(span).collect();
         let scene = outside::Scene { spans, granule: space.granule.bytes(), unit_bytes: 0 };

@@ -1,5 +1,8 @@
 //! Engines from outside: `so:PATH`, a shared object with the functions of `include/freehold_engine.h`, each engine of which runs in a
 //! process of its own. Operations cross in batches; one that dies or hangs is an error with its name, and never ends the lab.
+//!
+//! A program that has the lab as a library may also register guests: allocators of address ranges that it makes itself, in this
+//! process. The Python package does so with classes, under the names `py:CLASS`.
 
 mod kva;
 mod maple;
@@ -8,10 +11,12 @@ mod spaces;
 
 use super::Takes;
 use crate::failure::Failure;
+use crate::itself;
 use freehold_harness::outside::{About, Answer, Op, Process, Scene};
+use freehold_trace::kva::{Session, Space};
 use std::cell::RefCell;
+use std::fmt;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -19,9 +24,14 @@ use std::time::Duration;
 /// What the names of engines from outside begin with.
 pub const PREFIX: &str = "so:";
 /// What is said wherever figures of such engines stand.
-pub const NOTE: &str = "`so:` engines are from outside: each runs in a process of its own, where the clock is read around run_batch. Neither the \
+const NOTE: &str = "`so:` engines are from outside: each runs in a process of its own, where the clock is read around run_batch. Neither the \
                         way between processes nor the lab's own share, which `floor` shows of the others, is in their times. Operations \
                         that are timed singly are batches of one. Their work is not counted, and their memory is what they say.";
+/// What the names of guests begin with.
+pub const GUEST: &str = "py:";
+/// What is said wherever figures of guests stand.
+const GUEST_NOTE: &str = "`py:` engines are classes of the program that called the lab: their times are mostly the interpreter's, and are not \
+                          compared. Their work and their memory are what they count themselves.";
 /// The command of the program that runs one.
 pub const SERVE: &str = "serve-engine";
 /// Seconds that an engine has for a batch if nobody says.
@@ -43,13 +53,50 @@ pub fn set_timeout(seconds: u64) {
     TIMEOUT.store(seconds, Ordering::Relaxed);
 }
 
-/// A shared object that has an engine.
-#[derive(Debug)]
+/// Makes a guest for a space.
+pub type MakeGuest = Box<dyn Fn(&Space) -> Result<Box<dyn Session>, String> + Send + Sync>;
+
+/// Where an engine from outside is.
+enum Source {
+    Object(PathBuf),
+    Guest(MakeGuest),
+}
+
+/// A shared object that has an engine, or a guest.
 pub struct Library {
-    /// Its name, `so:PATH`.
+    /// Its name, `so:PATH` or `py:CLASS`.
     pub name: &'static str,
-    path: PathBuf,
+    source: Source,
     about: About,
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Library").field(&self.name).finish()
+    }
+}
+
+/// Which address an engine says that it takes, by the numbers of the header.
+const TAKES: [Takes; 4] = [Takes::Any, Takes::Lowest, Takes::Highest, Takes::BestFit];
+
+/// Registers a guest under its name, which begins with [`GUEST`]. One that was registered under the same name is found no more.
+///
+/// # Errors
+/// The name begins otherwise, or guests cannot say that they take such addresses.
+pub fn register(name: &str, takes: Takes, make: MakeGuest) -> Result<(), Failure> {
+    let takes = TAKES.iter().position(|known| *known == takes).and_then(|at| u32::try_from(at).ok());
+    let Some(takes) = takes.filter(|_| name.starts_with(GUEST)) else {
+        return Err(Failure::Usage(format!(
+            "{name}: no guest, whose name is {GUEST} and more, and takes any, the lowest, the highest or the best address"
+        )));
+    };
+    let about = About { family: KVA, takes, ..About::default() };
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    let library: &'static Library = Box::leak(Box::new(Library { name, source: Source::Guest(make), about }));
+    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    named.retain(|known| known.name != name);
+    named.push(library);
+    Ok(())
 }
 
 /// The objects that names are of, each `so:PATH`.
@@ -65,29 +112,47 @@ pub fn named(names: &[String]) -> Result<Vec<&'static Library>, Failure> {
 }
 
 impl Library {
-    /// The object that a name is of; `None` for other engines. It is kept for the life of the program: there are as many as names.
+    /// The object or the guest that a name is of; `None` for other engines. It is kept for the life of the program: there are as many
+    /// as names.
     ///
     /// # Errors
     /// It cannot be loaded, and why.
     pub fn named(name: &str) -> Result<Option<&'static Self>, Failure> {
-        let Some(path) = name.strip_prefix(PREFIX) else { return Ok(None) };
         let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = named.iter().find(|known| known.name == name) {
             return Ok(Some(known));
         }
+        let Some(path) = name.strip_prefix(PREFIX) else { return Ok(None) };
         let path = PathBuf::from(path);
         let (_, about) =
             process(&path).map_err(|reason| Failure::Usage(format!("engine {name}: {reason}")))?;
         let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
-        let library: &'static Self = Box::leak(Box::new(Self { name, path, about }));
+        let library: &'static Self = Box::leak(Box::new(Self { name, source: Source::Object(path), about }));
         named.push(library);
         Ok(Some(library))
     }
 
+    /// What is said wherever its figures stand.
+    pub fn note(&self) -> &'static str {
+        match self.source {
+            Source::Object(_) => NOTE,
+            Source::Guest(_) => GUEST_NOTE,
+        }
+    }
+
+    /// What it is, in a line.
+    pub(super) fn about(&self) -> &'static str {
+        match self.source {
+            Source::Object(_) => {
+                "an engine from outside, in a process of its own; its times are read there, its memory is what it says"
+            }
+            Source::Guest(_) => "a class of the program that called the lab; its times are not compared",
+        }
+    }
+
     /// Which addresses it takes, if it is one of kva.
     pub(super) fn takes(&self) -> Option<Takes> {
-        let takes = [Takes::Any, Takes::Lowest, Takes::Highest, Takes::BestFit];
-        (self.about.family == KVA).then(|| takes.get(self.about.takes as usize).copied()).flatten()
+        (self.about.family == KVA).then(|| TAKES.get(self.about.takes as usize).copied()).flatten()
     }
 
     /// What it rounds sizes up to, if it is one of percpu.
@@ -103,16 +168,17 @@ impl Library {
     /// An engine in a process of its own.
     fn start(&self, scene: &Scene) -> Result<Wire, String> {
         let told = |how| format!("engine {} {how}", self.name);
-        let (mut process, _) = process(&self.path).map_err(told)?;
+        let Source::Object(path) = &self.source else { return Err(told("is no shared object".to_owned())) };
+        let (mut process, _) = process(path).map_err(told)?;
         process.create(scene).map_err(told)?;
         Ok(Wire { name: self.name, process: RefCell::new(process) })
     }
 }
 
 fn process(path: &std::path::Path) -> Result<(Process, About), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut program = itself::command().map_err(|error| error.to_string())?;
     let timeout = Duration::from_secs(TIMEOUT.load(Ordering::Relaxed));
-    Process::start(Command::new(program).arg(SERVE).arg(path), timeout)
+    Process::start(program.arg(SERVE).arg(path), timeout)
 }
 
 /// The way to an engine. Once its process has ended every operation is unsupported, and [`Wire::valid`] says how it ended.

@@ -1,15 +1,15 @@
 //! The command line.
 
+use crate::choices::{Choices, replayed_engines};
+use crate::commands::replay::ROUNDS;
+use crate::commands::{adversary, emit_c, record, shrink};
+use crate::engine::outside::{SERVE, TIMEOUT_S};
+use crate::kind::{Stressed, Subject};
+use crate::predict::Way;
+use crate::run;
+use crate::study::{self, Publication};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use freehold_lab::choices::{Choices, replayed_engines};
-use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::commands::{adversary, emit_c, record, shrink};
-use freehold_lab::engine::outside::{SERVE, TIMEOUT_S};
-use freehold_lab::kind::{Stressed, Subject};
-use freehold_lab::predict::Way;
-use freehold_lab::run;
-use freehold_lab::study::{self, Publication};
 use freehold_trace::Kind;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

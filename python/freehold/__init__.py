@@ -1,0 +1,55 @@
+"""Replays, verifies and measures allocators of address space; traces as Arrow; the engines as classes.
+
+>>> import freehold
+>>> trace = freehold.open("data/traces/bpfvm.kva.csv.zst")
+>>> freehold.replay(trace, engines=["btree:lowest", "rbtree:linux"], rounds=3)
+"""
+
+import sys as _sys
+
+from ._native import AddressSpace, ChunkSet, RangeMap, Results, Trace, load, open
+from ._native import started_by as _started_by
+from .engine import KvaEngine
+from .errors import (
+    FreeholdError,
+    InternalError,
+    LackingError,
+    NoSpace,
+    NotAllocated,
+    RequestError,
+    RunError,
+    TraceError,
+    UsageError,
+)
+from .run import Engine, Workload, compare, engines, inspect, predict, replay, verify
+
+# Callgrind and engines in processes of their own run the program once more.
+_started_by([_sys.executable, "-m", "freehold"])
+
+__all__ = [
+    "AddressSpace",
+    "ChunkSet",
+    "Engine",
+    "FreeholdError",
+    "InternalError",
+    "KvaEngine",
+    "LackingError",
+    "NoSpace",
+    "NotAllocated",
+    "RangeMap",
+    "RequestError",
+    "Results",
+    "RunError",
+    "Trace",
+    "TraceError",
+    "UsageError",
+    "Workload",
+    "compare",
+    "engines",
+    "inspect",
+    "load",
+    "open",
+    "predict",
+    "replay",
+    "verify",
+]

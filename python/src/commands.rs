@@ -1,0 +1,174 @@
+//! Replay, verify, inspect and compare: the program's commands as functions that return results.
+
+use crate::detached::detached;
+use crate::errors::{failed, raise};
+use crate::results::Results;
+use crate::trace::{IN_MEMORY, Trace};
+use freehold_lab::engine::{Facts, Listed, outside};
+use freehold_lab::family::{Family, Kva, Maple, Percpu};
+use freehold_lab::kind::Suite;
+use freehold_lab::record::{Field, Results as Found, Value};
+use freehold_lab::workload::{shown, suite_of};
+use freehold_lab::{Progress, commands, itself, program};
+use pyo3::prelude::*;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use tempfile::TempPath;
+
+/// What is run: a file by its path, or a trace in memory.
+#[derive(FromPyObject)]
+pub(crate) enum Source<'py> {
+    Trace(PyRef<'py, Trace>),
+    Path(PathBuf),
+}
+
+/// The files of what is run, and those among them that are there for the run alone.
+struct Files {
+    files: Vec<PathBuf>,
+    made: Vec<TempPath>,
+}
+
+impl Files {
+    fn of(sources: Vec<Source<'_>>) -> PyResult<Self> {
+        let (mut files, mut made) = (Vec::new(), Vec::new());
+        for source in sources {
+            match source {
+                Source::Path(path) => files.push(path),
+                Source::Trace(trace) => {
+                    let (file, temporary) = trace.file().map_err(|error| failed(&error))?;
+                    files.push(file);
+                    made.extend(temporary);
+                }
+            }
+        }
+        Ok(Self { files, made })
+    }
+
+    /// Results that do not name files which nobody can open any more.
+    fn results(&self, command: &str, mut found: Found) -> Results {
+        let gone: Vec<Value> = self.made.iter().map(|file| shown(file).as_str().into()).collect();
+        for record in &mut found.records {
+            if let Some(file) = record.key.params.get_mut(&Field::File)
+                && gone.contains(file)
+            {
+                *file = IN_MEMORY.into();
+            }
+        }
+        Results::new(command, found)
+    }
+}
+
+fn progress(told: bool) -> Progress {
+    if told { Progress::default() } else { Progress::silent() }
+}
+
+/// Runs a command on files.
+fn run(
+    py: Python<'_>,
+    sources: Vec<Source<'_>>,
+    command: &'static str,
+    body: impl FnOnce(&[PathBuf]) -> anyhow::Result<Found> + Send + 'static,
+) -> PyResult<Results> {
+    let files = Files::of(sources)?;
+    let ran = move || body(&files.files).map(|found| files.results(command, found));
+    detached(py, ran)?.map_err(|error| failed(&error))
+}
+
+/// Replays workloads on engines, as `freehold replay` does.
+#[pyfunction]
+pub(crate) fn replay(
+    py: Python<'_>,
+    sources: Vec<Source<'_>>,
+    engines: Vec<String>,
+    rounds: usize,
+    instructions: bool,
+    told: bool,
+) -> PyResult<Results> {
+    run(py, sources, "replay", move |files| {
+        if instructions {
+            return commands::instructions::run(files, &engines, &mut progress(told));
+        }
+        let each: Vec<_> = files.iter().map(|file| (file, rounds)).collect();
+        commands::replay::run(&each, &engines, &mut progress(told))
+    })
+}
+
+/// Predicts addresses of recordings of kernel areas, as `freehold replay --set` does.
+#[pyfunction]
+pub(crate) fn predict(py: Python<'_>, sources: Vec<Source<'_>>, settings: Vec<String>) -> PyResult<Results> {
+    run(py, sources, "replay", move |files| {
+        commands::replay::predict(files, &settings, freehold_lab::predict::Way::default())
+    })
+}
+
+/// Holds engines against recorded answers, as `freehold verify` does.
+#[pyfunction]
+pub(crate) fn verify(
+    py: Python<'_>,
+    sources: Vec<Source<'_>>,
+    engines: Vec<String>,
+    told: bool,
+) -> PyResult<Results> {
+    run(py, sources, "verify", move |files| {
+        let engines = outside::named(&engines)?;
+        Ok(commands::verify::run(files, &engines, &mut progress(told)))
+    })
+}
+
+/// Says what is in a file, as `freehold inspect` does.
+#[pyfunction]
+pub(crate) fn inspect(py: Python<'_>, source: Source<'_>) -> PyResult<Results> {
+    run(py, vec![source], "inspect", |files| {
+        let mut found = Found::default();
+        for file in files {
+            found.absorb(commands::inspect::run(file)?);
+        }
+        Ok(found)
+    })
+}
+
+/// Sets two results of one command side by side, as `freehold compare` does.
+#[pyfunction]
+pub(crate) fn compare(before: &Results, after: &Results) -> PyResult<Results> {
+    let found = commands::compare::results((&before.command, &before.found), (&after.command, &after.found));
+    found.map(|found| Results::new("compare", found)).map_err(|error| failed(&error))
+}
+
+/// Runs the program with these arguments, the first of which is its name; the exit code.
+#[pyfunction]
+pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| program::main(arguments))
+}
+
+/// Says how the program is started once more, which a run under callgrind does.
+#[pyfunction]
+pub(crate) fn started_by(command: Vec<OsString>) {
+    itself::is_started_by(command);
+}
+
+/// Panics on the thread of a run, for the test that this becomes an exception.
+#[pyfunction]
+#[allow(clippy::panic, reason = "it is there for that")]
+pub(crate) fn panics(py: Python<'_>) -> PyResult<()> {
+    detached(py, || panic!("as the test wants"))
+}
+
+/// The engines of a family, in the order of the lab's list.
+#[pyfunction]
+pub(crate) fn engines(family: &str) -> PyResult<Vec<String>> {
+    fn labels<F: Family>() -> Vec<String> {
+        F::Facts::ALL.iter().chain(F::Facts::VARIANTS).map(Listed::label).collect()
+    }
+    match Suite::named(family) {
+        Some(Suite::Kva) => Ok(labels::<Kva>()),
+        Some(Suite::Percpu) => Ok(labels::<Percpu>()),
+        Some(Suite::Maple) => Ok(labels::<Maple>()),
+        None => Err(raise("UsageError", format!("no family {family:?}; there are kva, percpu and maple"))),
+    }
+}
+
+/// The family of engines that a file is for.
+#[pyfunction]
+pub(crate) fn family_of(path: PathBuf) -> PyResult<&'static str> {
+    suite_of(&path).map(Suite::name).map_err(|error| failed(&error))
+}

@@ -1,0 +1,33 @@
+//! The engines as classes, under their Rust names. Values are any Python objects. A class has one owner: a second thread that calls
+//! it at the same time gets `RuntimeError: Already borrowed`.
+
+mod address_space;
+mod chunk_set;
+mod range_map;
+
+pub(crate) use address_space::AddressSpace;
+pub(crate) use chunk_set::ChunkSet;
+pub(crate) use range_map::RangeMap;
+
+use crate::errors::raise;
+use freehold::units::Span;
+use pyo3::prelude::*;
+
+/// First and last address of a range.
+type Ends = (u64, u64);
+
+fn ends(span: Span) -> Ends {
+    (span.first(), span.last())
+}
+
+/// The range between two ends.
+fn span(first: u64, last: u64) -> PyResult<Span> {
+    let empty = || raise("RequestError", format!("a range from {first:#x} to {last:#x} is empty"));
+    Span::new(first, last).ok_or_else(empty)
+}
+
+/// The range of so many bytes.
+fn sized(first: u64, size: u64) -> PyResult<Span> {
+    let none = || raise("RequestError", format!("there is no range of {size} bytes at {first:#x}"));
+    Span::from_size(first, size).ok_or_else(none)
+}

@@ -1,0 +1,159 @@
+//! Engines that are classes in Python: each operation is a call of `alloc` or `free`, judged like any engine's.
+//!
+//! A class that raises has no answers from then on; the lab reports the exception. Cost: the GIL is taken for each operation, or for a
+//! batch where operations come in batches.
+
+use crate::errors::{failed, raise};
+use freehold::units::{Probe, Span, Tally, Work};
+use freehold_lab::engine::Takes;
+use freehold_lab::engine::outside;
+use freehold_trace::Driven;
+use freehold_trace::kva::{Answer, Op, Session, Space};
+use pyo3::prelude::*;
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// An instance of the class at work.
+struct Guest {
+    name: String,
+    engine: Py<PyAny>,
+    /// Where each live object starts.
+    starts: HashMap<u32, u64>,
+    /// What the class raised; it is asked no more.
+    raised: Option<String>,
+}
+
+impl Guest {
+    fn new(name: &str, class: &Py<PyAny>, space: &Space) -> Result<Self, String> {
+        let spans: Vec<(u64, u64)> = space.layout.iter().map(|span| (span.first(), span.last())).collect();
+        let made = Python::attach(|py| {
+            let made = class.call1(py, (spans, space.granule.bytes()));
+            made.map_err(|error| format!("engine {name} raised {error}"))
+        });
+        Ok(Self { name: name.to_owned(), engine: made?, starts: HashMap::new(), raised: None })
+    }
+
+    fn ask(&mut self, py: Python<'_>, op: &Op) -> Answer {
+        if self.raised.is_some() {
+            return Answer::Unsupported;
+        }
+        match self.perform(py, op) {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.raised = Some(format!("engine {} raised {error} at the {op}", self.name));
+                Answer::Unsupported
+            }
+        }
+    }
+
+    fn perform(&mut self, py: Python<'_>, op: &Op) -> PyResult<Answer> {
+        Ok(match op {
+            Op::Alloc { object, size_bytes, align, window } => {
+                let asked = (*size_bytes, align.bytes(), window.first(), window.last());
+                let place: Option<u64> = self.engine.call_method1(py, "alloc", asked)?.extract(py)?;
+                match place {
+                    Some(first) => {
+                        self.starts.insert(*object, first);
+                        Answer::At(first)
+                    }
+                    None => Answer::NoRoom,
+                }
+            }
+            Op::Free { object } => match self.starts.remove(object) {
+                Some(first) => {
+                    self.engine.call_method1(py, "free", (first,))?;
+                    Answer::Freed
+                }
+                None => Answer::NotLive,
+            },
+            Op::Congruent { .. } => Answer::Unsupported,
+        })
+    }
+
+    /// What the class counted; 0 if that is no number.
+    fn work(&self, py: Python<'_>) -> u64 {
+        self.engine.getattr(py, "work").and_then(|work| work.extract(py)).unwrap_or(0)
+    }
+}
+
+impl Driven<Op, Answer> for Guest {
+    fn run(&mut self, ops: &[Op], answers: &mut [Answer]) {
+        Python::attach(|py| {
+            for (op, answer) in ops.iter().zip(answers) {
+                *answer = self.ask(py, op);
+            }
+        });
+    }
+
+    fn run_timed(&mut self, ops: &[Op], answers: &mut [Answer], nanoseconds: &mut [u64]) {
+        Python::attach(|py| {
+            for ((op, answer), took) in ops.iter().zip(answers).zip(nanoseconds) {
+                let before = Instant::now();
+                *answer = self.ask(py, op);
+                *took = u64::try_from(before.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            }
+        });
+    }
+
+    fn run_one(&mut self, op: &Op) -> Answer {
+        Python::attach(|py| self.ask(py, op))
+    }
+
+    fn run_counted(&mut self, op: &Op) -> (Answer, Tally) {
+        Python::attach(|py| {
+            let before = self.work(py);
+            let answer = self.ask(py, op);
+            let mut tally = Tally::default();
+            tally.count(Work::NodeVisited, self.work(py).saturating_sub(before));
+            (answer, tally)
+        })
+    }
+
+    /// A dictionary grows by itself.
+    fn expect_objects(&mut self, _: u32) {}
+
+    fn metadata_bytes(&self) -> usize {
+        Python::attach(|py| {
+            let bytes = self.engine.call_method0(py, "metadata_bytes");
+            bytes.and_then(|bytes| bytes.extract(py)).unwrap_or(0)
+        })
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.raised.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Session for Guest {
+    /// It shows none.
+    fn free_blocks(&self, _: &mut dyn FnMut(Span)) {}
+
+    fn free_index_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    fn duplicate(&self) -> Option<Box<dyn Session>> {
+        None
+    }
+}
+
+/// Makes a class known to the lab under a name, `py:CLASS`.
+#[pyfunction]
+pub(crate) fn register(name: String, takes: &str, class: Py<PyAny>) -> PyResult<()> {
+    let known = [
+        ("any", Takes::Any),
+        ("lowest", Takes::Lowest),
+        ("highest", Takes::Highest),
+        ("best-fit", Takes::BestFit),
+    ];
+    let found = known.iter().find(|(name, _)| *name == takes);
+    let &(_, takes) = found.ok_or_else(|| {
+        let names = known.map(|(name, _)| name).join(", ");
+        raise("UsageError", format!("{name}.takes is {takes:?}; it is one of {names}"))
+    })?;
+    let own = name.clone();
+    let make = move |space: &Space| -> Result<Box<dyn Session>, String> {
+        Ok(Box::new(Guest::new(&own, &class, space)?))
+    };
+    outside::register(&name, takes, Box::new(make)).map_err(|failure| failed(&failure.into()))
+}

@@ -1,0 +1,218 @@
+//! `freehold.Trace`: a recorded trace as Arrow record batches.
+//!
+//! Cost: a trace holds its columns once; Python shares them through the Arrow C data interface.
+
+use crate::columns::{next_batch, schema, write_rows};
+use crate::detached::detached;
+use crate::errors::{failed, raise, unreadable};
+use anyhow::anyhow;
+use arrow_array::RecordBatch;
+use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use freehold_lab::{output, stop};
+use freehold_trace::{Kind, Lines, Suite, TraceError, TraceHeader};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
+
+/// Under which a table's schema has the first lines of the file.
+const HEADER: &str = "freehold.header";
+/// What a trace that is in no file is called in errors and records.
+pub(crate) const IN_MEMORY: &str = "memory";
+
+/// A recorded trace, read whole. Cost: memory of its columns.
+#[pyclass(frozen, module = "freehold")]
+pub(crate) struct Trace {
+    header: TraceHeader,
+    batches: Vec<RecordBatch>,
+    file: Option<PathBuf>,
+}
+
+#[pymethods]
+impl Trace {
+    /// What is recorded: `kva`, `pcpu`, `vma` or `mt`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.header.kind.name()
+    }
+
+    /// The family of engines that replay it: `kva`, `percpu` or `maple`.
+    #[getter]
+    fn family(&self) -> &'static str {
+        match self.header.kind {
+            Kind::Kva => Suite::Kva,
+            Kind::Pcpu => Suite::Percpu,
+            Kind::Vma | Kind::Mt => Suite::Maple,
+        }
+        .name()
+    }
+
+    /// The first lines of its file.
+    #[getter]
+    fn header(&self) -> PyResult<String> {
+        let mut text = Vec::new();
+        self.header.write(&mut text)?;
+        Ok(String::from_utf8(text)?)
+    }
+
+    /// What the header says: `kernel`, `cpus`, `page_bytes`, `workload`, `description`, `lost_records`, and the further words of its
+    /// first line.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let TraceHeader { kernel, cpus, page_bytes, workload, description, lost_records, words, .. } =
+            &self.header;
+        let info = PyDict::new(py);
+        for (key, value) in words {
+            info.set_item(key, value)?;
+        }
+        info.set_item("kernel", kernel)?;
+        info.set_item("cpus", cpus)?;
+        info.set_item("page_bytes", page_bytes)?;
+        info.set_item("workload", workload)?;
+        info.set_item("description", description)?;
+        info.set_item("lost_records", lost_records)?;
+        Ok(info)
+    }
+
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<freehold.Trace {}, {} events>", self.header.title(), self.__len__())
+    }
+
+    /// The events as a `pyarrow.Table`, which shares the trace's memory. Its schema carries the header. Cost: O(batches).
+    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let batches: Vec<_> =
+            self.batches.iter().map(|batch| batch.to_pyarrow(py)).collect::<PyResult<_>>()?;
+        let schema = schema(self.header.kind).to_pyarrow(py)?;
+        let table =
+            py.import("pyarrow")?.getattr("Table")?.call_method1("from_batches", (batches, schema))?;
+        let metadata = PyDict::new(py);
+        metadata.set_item(HEADER, self.header()?)?;
+        table.call_method1("replace_schema_metadata", (metadata,))
+    }
+
+    /// A trace of a table with the columns of its kind, whose memory it shares where types are the same. `header` has the first three
+    /// lines of a trace file, where the table's schema does not carry them.
+    ///
+    /// Raises `TraceError` for a header or columns that are of no trace.
+    #[staticmethod]
+    #[pyo3(signature = (table, header=None))]
+    fn from_arrow(py: Python<'_>, table: &Bound<'_, PyAny>, header: Option<String>) -> PyResult<Self> {
+        let arrow = py.import("pyarrow")?;
+        let table = arrow.call_method1("table", (table,))?;
+        let header = match header {
+            Some(header) => header,
+            None => carried(&table)?.ok_or_else(|| {
+                let lacks =
+                    "the table carries no header; give header=, the first three lines of a trace file";
+                raise("TraceError", lacks)
+            })?,
+        };
+        let header = parsed(&header).map_err(|error| unreadable(&error))?;
+        let wanted = schema(header.kind).to_pyarrow(py)?;
+        let names = wanted.getattr("names")?;
+        let cast =
+            table.call_method1("select", (names,)).and_then(|table| table.call_method1("cast", (wanted,)));
+        let table = cast.map_err(|error| {
+            let columns = header.kind.columns();
+            raise(
+                "TraceError",
+                format!(
+                    "{IN_MEMORY}: a trace of kind {} has the columns {columns}: {error}",
+                    header.kind.name()
+                ),
+            )
+        })?;
+        let batches = table.call_method0("to_batches")?.try_iter()?;
+        let batches = batches
+            .map(|batch| RecordBatch::from_pyarrow_bound(&batch?))
+            .collect::<PyResult<Vec<RecordBatch>>>()?;
+        Ok(Self { header, batches, file: None })
+    }
+
+    /// Writes the trace as text, compressed if the name ends in `.zst`. If that fails, the file that was there stays.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let (header, batches) = (self.header.clone(), self.batches.clone());
+        detached(py, move || write(&path, &header, &batches))?.map_err(|error| failed(&error))
+    }
+}
+
+impl Trace {
+    /// A file with the trace: its own, or one that is gone when the second is dropped.
+    pub(crate) fn file(&self) -> anyhow::Result<(PathBuf, Option<TempPath>)> {
+        if let Some(file) = &self.file {
+            return Ok((file.clone(), None));
+        }
+        let file = tempfile::Builder::new().suffix(".csv").tempfile()?.into_temp_path();
+        write(&file, &self.header, &self.batches)?;
+        Ok((file.to_path_buf(), Some(file)))
+    }
+}
+
+/// The header that a table's schema carries.
+fn carried(table: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let metadata = table.getattr("schema")?.getattr("metadata")?;
+    if metadata.is_none() {
+        return Ok(None);
+    }
+    let header = metadata.call_method1("get", (PyBytes::new(table.py(), HEADER.as_bytes()),))?;
+    if header.is_none() { Ok(None) } else { Ok(Some(header.call_method0("decode")?.extract()?)) }
+}
+
+/// Reads a header, whose line of columns may be left out.
+fn parsed(text: &str) -> Result<TraceHeader, TraceError> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let kind = text.split_whitespace().find_map(|word| Kind::named(word.strip_prefix("kind=")?));
+    let columns = kind.map(|kind| format!("#{}", kind.columns())).unwrap_or_default();
+    if lines.len() == 3 {
+        lines.push(&columns);
+    }
+    TraceHeader::read(&mut Lines::from_text(IN_MEMORY, &(lines.join("\n") + "\n")))
+}
+
+fn write(path: &Path, header: &TraceHeader, batches: &[RecordBatch]) -> anyhow::Result<()> {
+    output::write_with(path, |out| {
+        if path.extension().is_some_and(|extension| extension == "zst") {
+            let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            write_text(&mut packed, header, batches)?;
+            packed.finish()?;
+            return Ok(());
+        }
+        write_text(out, header, batches)
+    })
+}
+
+fn write_text(mut out: &mut dyn Write, header: &TraceHeader, batches: &[RecordBatch]) -> anyhow::Result<()> {
+    header.write(&mut out)?;
+    let mut text = String::new();
+    for batch in batches {
+        stop::check();
+        text.clear();
+        write_rows(header.kind, batch, &mut text).map_err(|reason| anyhow!(reason))?;
+        out.write_all(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Reads a trace, plain or compressed with zstd. The GIL is released; Ctrl-C ends it between batches of 65,536 rows.
+///
+/// Raises `TraceError` with file, line and reason. Cost: one pass over the file.
+#[pyfunction]
+#[pyo3(name = "open")]
+pub(crate) fn open_trace(py: Python<'_>, path: PathBuf) -> PyResult<Trace> {
+    let read = move || -> Result<Trace, TraceError> {
+        let mut lines = Lines::open(&path)?;
+        let header = TraceHeader::read(&mut lines)?;
+        let mut batches = Vec::new();
+        while let Some(batch) = next_batch(header.kind, &mut lines)? {
+            stop::check();
+            batches.push(batch);
+        }
+        Ok(Trace { header, batches, file: Some(path) })
+    };
+    detached(py, read)?.map_err(|error| unreadable(&error))
+}

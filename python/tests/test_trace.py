@@ -1,0 +1,132 @@
+"""Traces as Arrow tables: equal to the file, not copied, kept whole, and refused with file and line."""
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import freehold
+
+HEX = {
+    "kva": {"addr", "vstart", "vend"},
+    "pcpu": {"flags"},
+    "vma": set(),
+    "mt": {"min", "max", "index", "last", "piv", "val"},
+}
+FAMILIES = {"kva": "kva", "pcpu": "percpu", "vma": "maple", "mt": "maple"}
+
+
+def text_of(path):
+    return pa.input_stream(str(path), compression="zstd").read().decode()
+
+
+def addresses(table):
+    chunks = [chunk for column in table.columns for chunk in column.chunks]
+    return [buffer.address for chunk in chunks for buffer in chunk.buffers() if buffer]
+
+
+def test_there_are_traces_of_every_kind(traces):
+    assert {freehold.open(path).kind for path in traces} == set(HEX)
+
+
+def test_columns_are_those_of_the_file(traces):
+    for path in traces:
+        trace = freehold.open(path)
+        lines = text_of(path).splitlines()
+        table = trace.to_arrow()
+        names = lines[3].removeprefix("#").split(",")
+        assert table.column_names == names
+        assert len(trace) == table.num_rows == len(lines) - 4
+        assert trace.family == FAMILIES[trace.kind]
+        rows = [line.split(",") for line in lines[4:]]
+        for at, name in enumerate(names):
+            write = (lambda value: format(value, "x")) if name in HEX[trace.kind] else str
+            written = ["" if value is None else write(value) for value in table[name].to_pylist()]
+            assert written == [row[at] for row in rows], (path.name, name)
+
+
+def test_the_header_is_told(kva):
+    info = freehold.open(kva).info
+    assert info["workload"] == "bpfvm"
+    assert info["page_bytes"] == 4096
+    assert info["cpus"] >= 1 and info["lost_records"] == 0
+
+
+def test_columns_are_not_copied(kva):
+    trace = freehold.open(kva)
+    first, second = trace.to_arrow(), trace.to_arrow()
+    assert addresses(first) == addresses(second) != []
+    assert addresses(freehold.Trace.from_arrow(first).to_arrow()) == addresses(first)
+    rows = first.num_rows
+    del trace, second
+    assert len(first["dt_ns"].to_pylist()) == rows
+
+
+@pytest.mark.parametrize("name", ["saved.csv", "saved.csv.zst"])
+def test_what_is_saved_is_the_file(kva, tmp_path, name):
+    freehold.open(kva).save(tmp_path / name)
+    again = freehold.open(tmp_path / name)
+    assert again.to_arrow().equals(freehold.open(kva).to_arrow())
+    text = (tmp_path / name).read_text() if name.endswith("csv") else text_of(tmp_path / name)
+    assert text.splitlines()[1:] == text_of(kva).splitlines()[1:]
+
+
+def test_parquet_both_ways(traces, tmp_path):
+    for path in traces:
+        trace = freehold.open(path)
+        pq.write_table(trace.to_arrow(), tmp_path / "trace.parquet")
+        again = freehold.Trace.from_arrow(pq.read_table(tmp_path / "trace.parquet"))
+        assert again.header == trace.header
+        assert again.to_arrow().equals(trace.to_arrow())
+
+
+def test_a_table_is_given_a_header(kva):
+    trace = freehold.open(kva)
+    bare = trace.to_arrow().replace_schema_metadata(None)
+    with pytest.raises(freehold.TraceError, match="header="):
+        freehold.Trace.from_arrow(bare)
+    header = "#vml-trace v2 kind=kva kernel=6.12 ncpu=2 pagesize=4096 clock=mono\n#workload mine: made\n#lost_records=0\n"
+    assert freehold.Trace.from_arrow(bare, header).info["workload"] == "mine"
+    with pytest.raises(freehold.TraceError, match="memory:2"):
+        freehold.Trace.from_arrow(bare, header.replace("#workload", "workload"))
+    with pytest.raises(freehold.TraceError, match="columns"):
+        freehold.Trace.from_arrow(bare.drop_columns("size"), header)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [(5, "x,0,0,I,1,,,,,,"), (5, "1,0"), (6, "0,0,0,I,1,,,,,,\n0,0,0,I,1,zz,,,,,"), (5, "0,0,0,I,1,,,,,,,1")],
+)
+def test_a_bad_line_is_named(kva, tmp_path, line, text):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("\n".join([*text_of(kva).splitlines()[:4], text, ""]))
+    with pytest.raises(freehold.TraceError) as raised:
+        freehold.open(bad)
+    assert f"{bad}:{line}: " in str(raised.value)
+    assert (raised.value.file, raised.value.line) == (str(bad), line)
+
+
+def test_a_file_that_is_not_there_or_damaged_is_named(kva, tmp_path):
+    with pytest.raises(freehold.TraceError, match="nothing.csv"):
+        freehold.open(tmp_path / "nothing.csv")
+    cut = tmp_path / "cut.csv.zst"
+    cut.write_bytes(kva.read_bytes()[:5000])
+    with pytest.raises(freehold.TraceError, match=r"cut.csv.zst:\d+: "):
+        freehold.open(cut)
+
+
+def test_ctrl_c_ends_the_reading(kva, tmp_path):
+    path = tmp_path / "long.csv"
+    rows = "1,0,0,A,1,ffffc90000000000,4096,1,,,\n" * 2_000_000
+    path.write_text("\n".join(text_of(kva).splitlines()[:4]) + "\n" + rows)
+    program = (
+        "import freehold, signal, sys\n"
+        "signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.05)\n"
+        "try: freehold.open(sys.argv[1])\n"
+        "except KeyboardInterrupt: print('interrupted')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "interrupted\n"), ran.stderr
