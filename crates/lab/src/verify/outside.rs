@@ -4,11 +4,8 @@
 //! |---|---|
 //! | kva vectors | the column of the addresses that it takes, if it says which; always a place that is free, aligned, in the window |
 //! | percpu placements | a place that is free and aligned in its unit |
-<<<<<<< HEAD
 //! | address spaces (`*.vma`) | what a sorted list of areas says of every call |
-=======
 //! | op logs of one tree | every answer and content; there are no cursors, and the first call of one is where it ends |
->>>>>>> w-shrink
 
 use super::Checked;
 use super::maple::logs::content_text;
@@ -37,17 +34,8 @@ pub(super) fn verify(
     let each = libraries.iter().map(|library| match kind {
         Kind::Columns => columns(file, library, tick),
         Kind::Placements => placements(file, library, tick),
-<<<<<<< HEAD
         Kind::Trace(Suite::Maple) => calls(file, library, tick),
-        Kind::TreeLog => Err(TraceError::at(
-            file,
-            1,
-            "a log of the kernel's calls, most of which are cursors': freehold_engine.h has none, so no engine from outside is held \
-             against it; recorded address spaces (*.vma) and `stress maple` are for them",
-        )),
-=======
         Kind::TreeLog => log(file, library, tick),
->>>>>>> w-shrink
         _ => Err(TraceError::at(file, 1, "not for engines from outside; see `replay` and `stress`")),
     });
     each.collect()
@@ -175,7 +163,6 @@ fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) ->
     Ok(asked.checked)
 }
 
-<<<<<<< HEAD
 /// The calls of a recorded program, held against a sorted list of areas; whole spaces are looked at in between.
 fn calls(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
     let workload = from_file(file)?;
@@ -191,7 +178,8 @@ fn calls(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Resu
         tick();
     }
     Ok(asked.checked)
-=======
+}
+
 fn log(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
     let mut log = maple::Vectors::open(file)?;
     let entry: TreeEntry = entry(file, library)?;
@@ -223,5 +211,4 @@ fn log(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result
         tick();
     }
     Ok(checked)
->>>>>>> w-shrink
 }

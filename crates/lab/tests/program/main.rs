@@ -4,11 +4,8 @@
 mod bad_luck;
 mod bundled;
 mod cold;
-<<<<<<< HEAD
 mod compare;
-=======
 mod emit_c;
->>>>>>> w-shrink
 mod features;
 mod frozen;
 mod import;
