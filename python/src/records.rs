@@ -15,8 +15,11 @@ use std::sync::Arc;
 /// Parameters that have a column of their own.
 const PARAMETERS: [Field; 4] = [Field::Placement, Field::File, Field::Content, Field::N];
 
-/// The columns of texts, and what they hold of a record.
-const TEXTS: [(&str, fn(&Record) -> Option<String>); 13] = [
+/// A column's name, and what it holds of a record.
+type Column<T> = (&'static str, fn(&Record) -> T);
+
+/// The columns of texts.
+const TEXTS: [Column<Option<String>>; 13] = [
     ("suite", |record| record.key.field(Field::Suite)),
     ("workload", |record| record.key.field(Field::Workload)),
     ("engine", |record| record.key.field(Field::Engine)),
@@ -33,14 +36,14 @@ const TEXTS: [(&str, fn(&Record) -> Option<String>); 13] = [
 ];
 
 /// The columns of numbers.
-const NUMBERS: [(&str, fn(&Record) -> Option<f64>); 3] = [
+const NUMBERS: [Column<Option<f64>>; 3] = [
     ("value", |record| Some(record.value)),
     ("lo", |record| record.spread.map(|[lo, _]| lo)),
     ("hi", |record| record.spread.map(|[_, hi]| hi)),
 ];
 
 /// The columns of flags: what is the same in every run, what may be compared, and of which engine.
-const FLAGS: [(&str, fn(&Record) -> bool); 5] = [
+const FLAGS: [Column<bool>; 5] = [
     ("exact", |record| record.metric.is_exact()),
     ("compared", is_compared),
     ("default", |record| record.key.default),
@@ -49,7 +52,7 @@ const FLAGS: [(&str, fn(&Record) -> bool); 5] = [
 ];
 
 /// The columns of counts.
-const COUNTS: [(&str, fn(&Record) -> Option<u64>); 2] = [
+const COUNTS: [Column<Option<u64>>; 2] = [
     ("samples", |record| Some(record.samples)),
     ("from", |record| match record.origin {
         Origin::Extrapolated(from) => Some(from),

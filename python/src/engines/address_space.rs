@@ -44,6 +44,7 @@ impl AddressSpace {
     /// Raises `NoSpace` if there is no place, with `conflict` if one region is in the way; `RequestError` for a request that no space
     /// could fulfil; `MemoryError`.
     #[pyo3(signature = (size, value=None, *, align=1, first=0, last=u64::MAX, guard=0))]
+    #[allow(clippy::too_many_arguments, reason = "they have names and defaults in Python")]
     fn alloc(
         &mut self,
         py: Python<'_>,
