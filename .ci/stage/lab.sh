@@ -39,6 +39,8 @@ stage_systems() {
     .ci/systems
 }
 
+stage_record() { optimized && .ci/record; }
+
 stage_main_job() {
     cargo run --locked --release
     test -s target/freehold/report.html

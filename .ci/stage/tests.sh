@@ -51,10 +51,11 @@ stage_c() { .ci/capi; }
 
 stage_kernel() { .ci/kernel; }
 
-stage_python() {
-    [ -x .ci/python ] || { skip "there is no Python package" && return; }
-    .ci/python
-}
+stage_parquet() { .ci/parquet; }
+
+stage_python() { .ci/python; }
+
+stage_fleet() { .ci/python fleet; }
 
 # Linted as they are built: `cargo clippy` would check all that they depend on as well, which takes minutes.
 stage_clients() { RUSTC_WORKSPACE_WRAPPER=clippy-driver clients/run --check; }
