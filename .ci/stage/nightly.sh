@@ -31,7 +31,8 @@ stage_miri_big_endian() {
     export PROPTEST_CASES=4
     miri "${machine[@]}" -p freehold-units --lib -- --skip pool::
     miri "${machine[@]}" -p freehold-kva --lib -- space::tests
-    miri "${machine[@]}" -p freehold-percpu --lib -- object_map:: set::
+    # Each link of its lists is broken in each way, which is too much for an interpreter.
+    miri "${machine[@]}" -p freehold-percpu --lib -- object_map:: set:: --skip broken_sets_are_told
     miri "${machine[@]}" -p freehold-maple --test map -- edges:: keys::
 }
 

@@ -29,29 +29,6 @@ const ADDS: u64 = if cfg!(miri) { 50 } else { 100_000 };
 const THREADS: u64 = 4;
 
 #[test]
-#[allow(unsafe_code)]
-fn slots_for_sequences_hold_what_was_added() {
-    let mut found = 0;
-    for heap in heaps() {
-        let counter = Counter::in_heap(heap).unwrap();
-        let Some(slots) = counter.sequence_slots() else { continue };
-        assert_eq!((heap.add_mode(), slots.cpus), (AddMode::Sequence, heap.cpus()));
-        counter.add(7);
-        counter.add(5);
-        let slot = |cpu: u32| {
-            let slot = slots.first.as_ptr().wrapping_byte_add(cpu as usize * slots.stride_bytes);
-            // SAFETY: the slot of a possible CPU, of a counter that lives.
-            unsafe { AtomicU64::from_ptr(slot) }
-        };
-        assert_eq!((0..slots.cpus).map(|cpu| slot(cpu).load(Relaxed)).sum::<u64>(), 12);
-        found += 1;
-    }
-    let is_default = heap(PerCpuHeap::builder()).unwrap().add_mode() == AddMode::Sequence;
-    // Not of the heap that is indexed by `mm_cid`.
-    assert_eq!(found, u32::from(is_default));
-}
-
-#[test]
 fn sums_are_exact() {
     for heap in heaps() {
         let counters = Counter::bulk(heap, 3).unwrap();

@@ -384,3 +384,32 @@ fn threads_share_a_heap() {
     heap.trim();
     assert_eq!(heap.stats().placed, 0);
 }
+
+/// What is added in a program's own sequence goes to the place that a counter names.
+#[test]
+#[allow(unsafe_code)]
+fn slots_for_sequences_hold_what_was_added() {
+    // So that no leak check reports them.
+    static ALL: Mutex<Vec<&'static PerCpuHeap>> = Mutex::new(Vec::new());
+    let mut found = 0;
+    for index in [Index::CpuId, Index::MmCid] {
+        let builder = PerCpuHeap::builder().capacity(1 << 18).add_mode(AddMode::Sequence).index(index);
+        let Ok(heap) = builder.build().map(PerCpuHeap::leak) else { continue };
+        ALL.lock().unwrap().push(heap);
+        let counter = crate::count::Counter::in_heap(heap).unwrap();
+        let Some(slots) = counter.sequence_slots() else { continue };
+        assert_eq!((slots.cpus, index), (heap.cpus(), Index::CpuId));
+        counter.add(7);
+        counter.add(5);
+        let slot = |cpu: u32| {
+            let slot = slots.first.as_ptr().wrapping_byte_add(cpu as usize * slots.stride_bytes);
+            // SAFETY: the slot of a possible CPU, of a counter that lives.
+            unsafe { AtomicU64::from_ptr(slot) }
+        };
+        assert_eq!((0..slots.cpus).map(|cpu| slot(cpu).load(Relaxed)).sum::<u64>(), 12);
+        found += 1;
+    }
+    let is_default = PerCpuHeap::builder().build().unwrap().add_mode() == AddMode::Sequence;
+    // Not of the heap that is indexed by `mm_cid`.
+    assert_eq!(found, u32::from(is_default));
+}
