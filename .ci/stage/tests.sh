@@ -3,7 +3,9 @@
 stage_tests() {
     local log=target/tests.log host
     host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
-    env "CARGO_TARGET_${host}_RUNNER=$PWD/.ci/timed" cargo test --locked --workspace 2>&1 | tee $log
+    # `cargo test --workspace` in two parts: under a runner, examples in the documentation share a process, and what is there once in it.
+    env "CARGO_TARGET_${host}_RUNNER=$PWD/.ci/timed" cargo test --locked --workspace --lib --bins --tests --examples 2>&1 | tee $log
+    cargo test --locked --workspace --doc
     longest_tests $log
 }
 # The ten tests that took longest, each with what it buys, which .ci/long-tests says.
