@@ -120,12 +120,9 @@ def test_bad_input_is_an_error_by_kind(kva, tmp_path):
 
 def test_another_thread_counts_meanwhile():
     ended = threading.Event()
-    took = []
 
     def replay():
-        began = time.perf_counter()
-        freehold.replay("churn:20000", ["btree:lowest", "gap-list"], rounds=1)
-        took.append(time.perf_counter() - began)
+        freehold.replay("churn:40000", ["btree:lowest", "gap-list"], rounds=1)
         ended.set()
 
     counts = 0
@@ -137,7 +134,7 @@ def test_another_thread_counts_meanwhile():
         time.sleep(0.001)
     runner.join()
     # Waiting for a GIL that is held throughout, the thread would count once or twice.
-    assert took[0] > 0.2 and counts > took[0] * 100, (counts, took)
+    assert counts >= 20, counts
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
