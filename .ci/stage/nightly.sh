@@ -25,6 +25,7 @@ stage_docs_rs() {
 
 # The cores' unit tests on a machine with the other order of bytes: what has a layout has the same answers there.
 stage_miri_big_endian() {
+    deep || { skip "it takes ten minutes; DEEP=1 runs it" && return; }
     has_nightly || return 0
     local machine=(--target s390x-unknown-linux-gnu)
     # Few cases of each property: an interpreter takes seconds for one.
