@@ -72,7 +72,7 @@ impl<K: TestKey> Model<K> {
             assert!(map.gaps(..).rev().eq(gaps.iter().rev().copied()));
             assert!(map.gaps_within(..).rev().eq(gaps.iter().rev().copied()));
         }
-        for (at, &key) in keys.iter().enumerate() {
+        for (at, &key) in keys.iter().enumerate().step_by(if cfg!(miri) { 37 } else { 1 }) {
             assert_eq!(map.get(key).copied(), cells[at]);
             let entry = entries.iter().find(|(span, _)| span.contains(key));
             assert_eq!(map.entry_at(key).map(|(span, value)| (span, Some(*value))).as_ref(), entry);
@@ -178,31 +178,34 @@ fn run<K: TestKey>(keys: &[K], changes: &[[u8; 3]]) {
     assert_eq!(set, RangeSet::from_sorted_with_keys(set.iter()).unwrap());
 }
 
+/// Of one map.
+const MOST_CHANGES: usize = if cfg!(miri) { 8 } else { 40 };
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 48 }))]
 
     #[test]
-    fn all_bytes_are_keys(changes in prop::collection::vec(any::<[u8; 3]>(), 1..40)) {
+    fn all_bytes_are_keys(changes in prop::collection::vec(any::<[u8; 3]>(), 1..MOST_CHANGES)) {
         run(&(0..=u8::MAX).collect::<Vec<_>>(), &changes);
     }
 
     #[test]
-    fn negative_keys_come_first(changes in prop::collection::vec(any::<[u8; 3]>(), 1..40)) {
+    fn negative_keys_come_first(changes in prop::collection::vec(any::<[u8; 3]>(), 1..MOST_CHANGES)) {
         run(&(i8::MIN..=i8::MAX).collect::<Vec<_>>(), &changes);
     }
 
     #[test]
-    fn chars_on_both_sides_of_the_surrogates_touch(changes in prop::collection::vec(any::<[u8; 3]>(), 1..40)) {
+    fn chars_on_both_sides_of_the_surrogates_touch(changes in prop::collection::vec(any::<[u8; 3]>(), 1..MOST_CHANGES)) {
         run(&('\u{d7e0}'..='\u{e01f}').collect::<Vec<_>>(), &changes);
     }
 
     #[test]
-    fn a_newtype_is_a_key(changes in prop::collection::vec(any::<[u8; 3]>(), 1..40)) {
+    fn a_newtype_is_a_key(changes in prop::collection::vec(any::<[u8; 3]>(), 1..MOST_CHANGES)) {
         run(&(u64::MAX - 99..=u64::MAX).map(Address).collect::<Vec<_>>(), &changes);
     }
 
     #[test]
-    fn a_domain_may_be_a_part_of_a_type(changes in prop::collection::vec(any::<[u8; 3]>(), 1..40)) {
+    fn a_domain_may_be_a_part_of_a_type(changes in prop::collection::vec(any::<[u8; 3]>(), 1..MOST_CHANGES)) {
         run(&(0..=100).map(Percent).collect::<Vec<_>>(), &changes);
     }
 }
@@ -229,9 +232,11 @@ fn words_have_the_order_of_keys() {
     check_ends(&[isize::MIN, -1, 0, 1, isize::MAX]);
     check_ends(&['\0', 'a', '\u{d7ff}', '\u{e000}', char::MAX]);
     check_ends(&[Address(0), Address(9), Address(u64::MAX)]);
-    // Each word between is that of a key: there are as many of these.
-    assert_eq!(('\0'..=char::MAX).count() as u64 - 1, <char as Key>::LAST);
-    assert!(('\0'..=char::MAX).zip(0..).all(|(key, word)| key.to_word() == word));
+    // Each word between is that of a key: there are as many of these. An interpreter takes minutes for them all.
+    if !cfg!(miri) {
+        assert_eq!(('\0'..=char::MAX).count() as u64 - 1, <char as Key>::LAST);
+        assert!(('\0'..=char::MAX).zip(0..).all(|(key, word)| key.to_word() == word));
+    }
 }
 
 #[test]
