@@ -35,7 +35,7 @@ def program(*arguments: str) -> None:
 
 def fleet(files: list[Path], workers: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        freehold.fleet.replay(files, ["btree:lowest"], 5, out=f"{folder}/rows", workers=workers)
+        freehold.fleet.replay(files, ["btree:lowest"], 40, out=f"{folder}/rows", workers=workers)
 
 
 def main(data: str) -> None:
