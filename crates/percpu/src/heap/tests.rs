@@ -390,12 +390,12 @@ fn threads_share_a_heap() {
 #[allow(unsafe_code)]
 fn slots_for_sequences_hold_what_was_added() {
     // So that no leak check reports them.
-    static ALL: Mutex<Vec<&'static PerCpuHeap>> = Mutex::new(Vec::new());
+    static ALL: std::sync::RwLock<Vec<&'static PerCpuHeap>> = std::sync::RwLock::new(Vec::new());
     let mut found = 0;
     for index in [Index::CpuId, Index::MmCid] {
         let builder = PerCpuHeap::builder().capacity(1 << 18).add_mode(AddMode::Sequence).index(index);
         let Ok(heap) = builder.build().map(PerCpuHeap::leak) else { continue };
-        ALL.lock().unwrap().push(heap);
+        ALL.write().unwrap().push(heap);
         let counter = crate::count::Counter::in_heap(heap).unwrap();
         let Some(slots) = counter.sequence_slots() else { continue };
         assert_eq!((slots.cpus, index), (heap.cpus(), Index::CpuId));

@@ -1,8 +1,8 @@
 """Prints what the package costs, on the machine that it runs on.
 
-    python bench.py DATA
+    python python/bench.py data
 
-DATA is the folder `data` of the repository. Each figure is a median of several runs. Nothing is asserted.
+The argument is the folder `data` of the repository. Each figure is a median of several runs. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+# Beside this file are the sources of the package, without what is compiled: what is installed is meant.
+sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != Path(__file__).resolve().parent]
 
 import freehold
 import freehold.fleet
