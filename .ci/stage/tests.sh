@@ -12,7 +12,7 @@ stage_tests() {
 longest_tests() {
     echo "the longest tests, beside others that ran at the same time:"
     awk '/^ +Running / { program = $NF; sub(/.*\//, "", program); sub(/-[0-9a-f]+\)$/, "", program) }
-        /^test .* <[0-9.]+s>$/ { seconds = $NF; gsub(/[<>s]/, "", seconds); print seconds, program, $2 }' "$1" | sort -rn | head -n 10 \
+        /^test .* <[0-9.]+s>$/ { seconds = $NF; gsub(/[<>s]/, "", seconds); print seconds, program, $2 }' "$1" | sort -rn | sed -n 1,10p \
         | while read -r seconds program name; do
             printf '%6.1f s  %s %s: %s\n' "$seconds" "$program" "$name" \
                 "$(awk -v test="$program $name:" 'index($0, test) == 1 { print substr($0, length(test) + 2); found = 1 } END { if (!found) print "not in .ci/long-tests, which says what tests buy" }' .ci/long-tests)"
