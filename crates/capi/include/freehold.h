@@ -390,10 +390,9 @@ int fh_pooled_trim(const struct fh_pooled *pooled,
 int fh_pooled_get_stats(const struct fh_pooled *pooled,
                         struct fh_pooled_stats *stats);
 
-// Checks every invariant of a pooled space that no thread changes meanwhile. Cost: O(n) for n slots, and 1 MiB that is set aside; it
-// aborts where malloc refuses a list of more than 16,384 slabs.
+// Checks every invariant of a pooled space that no thread changes meanwhile. Cost: O(n) for n slots.
 //
-// @return FH_OK; FH_ENULL; FH_EBROKEN; FH_ENOMEM
+// @return FH_OK; FH_ENULL; FH_EBROKEN
 int fh_pooled_validate(const struct fh_pooled *pooled);
 
 // Makes an empty space, as fh_space_new.
@@ -1529,10 +1528,9 @@ int fh_vm_release_idle(const struct fh_vm *vm,
 int fh_vm_resident_bytes(const struct fh_vm *vm,
                          uint64_t *resident_bytes);
 
-// Checks every invariant of memory that no thread changes meanwhile. Cost: O(n) for n slots, and 1 MiB that is set aside; it aborts
-// where malloc refuses a list of more than 16,384 slabs.
+// Checks every invariant of memory that no thread changes meanwhile. Cost: O(n) for n slots.
 //
-// @return FH_OK; FH_ENULL; FH_EBROKEN; FH_ENOMEM
+// @return FH_OK; FH_ENULL; FH_EBROKEN
 int fh_vm_validate(const struct fh_vm *vm);
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 //! | the mappings of the process | [`mappings`] |
 //! | restartable sequences: the CPU's index, an add that needs no lock prefix | [`rseq`] |
 //! | an index that stays with a thread | [`thread_slot`] |
+//! | a thread of the library's own | [`thread`] |
 //! | barriers on all threads of the process | [`membarrier`] |
 //! | CPUs and nodes | [`topology`] |
 //! | sections that exclude `fork`; the rules for a child | [`fork`] |
@@ -33,6 +34,7 @@ mod mark;
 pub mod membarrier;
 mod memory;
 pub mod rseq;
+pub mod thread;
 pub mod thread_slot;
 pub mod topology;
 #[cfg(doctest)]

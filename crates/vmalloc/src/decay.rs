@@ -10,8 +10,8 @@ use crate::error::BuildError;
 use crate::residency::Residency;
 use crate::scrub::Scrub;
 use freehold_sys::fork;
+use freehold_sys::thread::{self, Thread};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Samples per window.
@@ -21,7 +21,7 @@ const LOOKS: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct Decay {
     stop: Arc<(Mutex<bool>, Condvar)>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
     /// The process that the thread belongs to: a child of `fork` has no such thread.
     generation: u64,
 }
@@ -31,9 +31,7 @@ impl Decay {
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
         let (of_thread, memory) = (Arc::clone(&stop), Arc::clone(memory));
         let pause = (window / LOOKS).max(Duration::from_millis(1));
-        let thread = std::thread::Builder::new().name("freehold-decay".to_owned());
-        let thread = thread
-            .spawn(move || run(&memory.residency, &of_thread, pause))
+        let thread = thread::start(c"freehold-decay", move || run(&memory.residency, &of_thread, pause))
             .map_err(|_| BuildError::Thread)?;
         Ok(Self { stop, thread: Some(thread), generation: fork::generation() })
     }
@@ -49,8 +47,7 @@ impl Drop for Decay {
         *lock(&self.stop.0) = true;
         self.stop.1.notify_all();
         if let Some(thread) = self.thread.take() {
-            // If the thread panicked, it named a broken invariant.
-            let _ = thread.join();
+            thread.join();
         }
     }
 }

@@ -4,7 +4,6 @@
 //! memory. A thread, started by the first callback, waits for the readers and calls them. If it cannot be started,
 //! `rcu_barrier` does its work.
 
-use crate::memory::Aside;
 use crate::threads::{fh_read_enter, fh_read_exit};
 use freehold::rcu::{self, SynchronizeError};
 use std::ffi::c_int;
@@ -113,9 +112,7 @@ pub(super) fn call(head: *mut rcu_head, func: rcu_callback) {
 
 /// Starts the thread; false if it cannot be started.
 fn start() -> bool {
-    // The parts of a thread abort without memory, but for its stack.
-    let Ok(_aside) = Aside::new(8, 1024) else { return false };
-    thread::Builder::new().name("call_rcu".to_owned()).spawn(serve).is_ok()
+    freehold_sys::thread::start(c"call_rcu", serve).is_ok()
 }
 
 fn serve() {

@@ -13,7 +13,7 @@ fn memory() -> Option<&'static VirtualMemory> {
     if let Some(memory) = MEMORY.get() {
         return Some(memory);
     }
-    // For the thread that gives idle pages back, whose making cannot return an error.
+    // For what is made beside the memory: a thread and its lock, whose making cannot return an error.
     let _aside = Aside::new(16, 4096).ok()?;
     let made = VirtualMemory::builder().build().ok()?;
     Some(MEMORY.get_or_init(|| made))

@@ -2,7 +2,6 @@
 
 use crate::error::{Failure, check_size, fh_error};
 use crate::handle::{code_of, hand_out};
-use crate::memory::Aside;
 use crate::plain::fh_span;
 use crate::types::{align, fh_request};
 use freehold::kva::PooledSpace;
@@ -153,13 +152,11 @@ pub extern "C" fn fh_pooled_get_stats(
     fh_error::FH_OK as c_int
 }
 
-/// Checks every invariant of a pooled space that no thread changes meanwhile. Cost: O(n) for n slots, and 1 MiB that is set aside; it
-/// aborts where malloc refuses a list of more than 16,384 slabs.
+/// Checks every invariant of a pooled space that no thread changes meanwhile. Cost: O(n) for n slots.
 ///
-/// @return FH_OK; FH_ENULL; FH_EBROKEN; FH_ENOMEM
+/// @return FH_OK; FH_ENULL; FH_EBROKEN
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_pooled_validate(pooled: Option<&fh_pooled>) -> c_int {
     given!(pooled);
-    let _aside = attempt!(Aside::new(16, 64 << 10));
     code_of(pooled.0.validate().map_err(Failure::from), None)
 }

@@ -47,7 +47,7 @@ pub(super) fn zero(number: u32) -> Result<Zero, Failure> {
 pub extern "C" fn fh_vm_new(reserve_bytes: usize, vm: Option<&mut MaybeUninit<Box<fh_vm>>>) -> c_int {
     given!(vm);
     let make = || {
-        // For the thread, whose making cannot return an error.
+        // For what the thread is given, whose making cannot return an error.
         let _aside = Aside::new(16, 4096)?;
         let builder = VirtualMemory::builder();
         let builder = if reserve_bytes > 0 { builder.reserve(reserve_bytes) } else { builder };
@@ -157,13 +157,11 @@ pub extern "C" fn fh_vm_resident_bytes(
     fh_error::FH_OK as c_int
 }
 
-/// Checks every invariant of memory that no thread changes meanwhile. Cost: O(n) for n slots, and 1 MiB that is set aside; it aborts
-/// where malloc refuses a list of more than 16,384 slabs.
+/// Checks every invariant of memory that no thread changes meanwhile. Cost: O(n) for n slots.
 ///
-/// @return FH_OK; FH_ENULL; FH_EBROKEN; FH_ENOMEM
+/// @return FH_OK; FH_ENULL; FH_EBROKEN
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_vm_validate(vm: Option<&fh_vm>) -> c_int {
     given!(vm);
-    let _aside = attempt!(Aside::new(16, 64 << 10));
     code_of(vm.vm.validate().map_err(Failure::from), None)
 }

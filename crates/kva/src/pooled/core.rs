@@ -57,11 +57,9 @@ impl Core {
         chunks::made(id) < self.used_ids
     }
 
-    /// Numbers of records without a slab, sorted.
-    pub(super) fn unused_ids(&self) -> Vec<u32> {
-        let mut ids = self.free_ids.clone();
-        ids.sort_unstable();
-        ids
+    /// Numbers of records without a slab.
+    pub(super) fn unused_ids(&self) -> &[u32] {
+        &self.free_ids
     }
 }
 

@@ -6,8 +6,30 @@ use super::core::ASIDE;
 use super::core::Core;
 use super::slab::Slab;
 use super::word::SlabRef;
+use crate::atomic::Ordering;
 use freehold_units::{Broken, Span, check};
-use std::vec::Vec;
+
+/// What has named a record. Records are marked, so that a validation needs no list of them.
+#[repr(u32)]
+pub(super) enum Mark {
+    Nobody,
+    /// A shard, or a list of one.
+    Shard,
+    /// The numbers that the core can use again.
+    Unused,
+}
+
+impl Slab {
+    /// Marks the record; false if it has a mark.
+    fn set_mark(&self, mark: Mark) -> bool {
+        // Relaxed, here and below: the core's lock orders validations.
+        self.mark.swap(mark as u32, Ordering::Relaxed) == Mark::Nobody as u32
+    }
+
+    fn has_mark(&self, mark: Mark) -> bool {
+        self.mark.load(Ordering::Relaxed) == mark as u32
+    }
+}
 
 impl PooledSpace {
     /// Checks every invariant of the space, and those of its core. Other threads must not use the space meanwhile: an
@@ -19,9 +41,12 @@ impl PooledSpace {
     pub fn validate(&self) -> Result<(), Broken> {
         let core = self.lock();
         core.space.validate()?;
-        let owned = self.check_owners()?;
+        for (_, slab) in self.records.all() {
+            slab.mark.store(Mark::Nobody as u32, Ordering::Relaxed);
+        }
+        self.check_owners()?;
         for region in core.space.regions().filter(|region| *region.value() != ASIDE) {
-            self.check_region(region.span(), *region.value(), &owned)?;
+            self.check_region(region.span(), *region.value())?;
         }
         for (address, name) in self.map.named() {
             let region = core.space.region_at(address);
@@ -32,7 +57,7 @@ impl PooledSpace {
     }
 
     /// Checks the region of a slab or an extent.
-    fn check_region(&self, region: Span, id: u32, owned: &[u32]) -> Result<(), Broken> {
+    fn check_region(&self, region: Span, id: u32) -> Result<(), Broken> {
         let base = region.first();
         let slab = self.records.at(id);
         let (word, layout) = (slab.word(), slab.layout());
@@ -53,45 +78,44 @@ impl PooledSpace {
         let name = SlabRef::new(word.generation(), id);
         check(self.map.all_have(region, name), "S1", "the cells of a region name its record", base)?;
         check_slots(slab, self.tracks_residency)?;
-        let is_owned = owned.binary_search(&id).is_ok();
-        let own = layout.class.is_none() || word.is_owned() == is_owned;
+        let own = layout.class.is_none() || word.is_owned() == slab.has_mark(Mark::Shard);
         check(own, "S5", "an owned slab is a shard's current one or in a list", base)
     }
 
-    /// The slabs of shards and lists, sorted; checks that each occurs once.
-    fn check_owners(&self) -> Result<Vec<u32>, Broken> {
-        let mut owned = Vec::new();
+    /// Marks the slabs of shards and lists; checks that each occurs once.
+    fn check_owners(&self) -> Result<(), Broken> {
         for shard in self.shards.here_first() {
             for class in Class::all() {
                 let pool = shard.pool(class);
-                let from = owned.len();
-                owned.extend(pool.list.ids(&self.records));
-                if let Some(current) = pool.current() {
-                    owned.push(current.id());
+                let current = pool.current();
+                if let Some(current) = current {
                     let same = self.records.at(current.id()).word().generation() == current.generation();
                     check(same, "S5", "a shard's current slab is live", current.id().into())?;
                 }
-                for &id in &owned[from..] {
+                for id in pool.list.ids(&self.records).chain(current.map(SlabRef::id)) {
                     let slab = self.records.at(id);
                     let fits = slab.word().is_live() && slab.layout().class == Some(class);
                     check(fits, "S5", "what a list has is a slab of its class", id.into())?;
+                    check(slab.set_mark(Mark::Shard), "S5", "a slab has one owner", id.into())?;
                 }
             }
         }
-        owned.sort_unstable();
-        let once = owned.windows(2).all(|pair| pair[0] != pair[1]);
-        check(once, "S5", "a slab has one owner", 0)?;
-        Ok(owned)
+        Ok(())
     }
 
     /// Checks that each number belongs to a region, is unused, or has used up its generations.
     fn check_ids(&self, core: &Core) -> Result<(), Broken> {
-        let unused = core.unused_ids();
-        let once = unused.windows(2).all(|pair| pair[0] != pair[1]);
-        check(once, "S4", "a number is unused once", 0)?;
+        for &id in core.unused_ids() {
+            check(
+                self.records.at(id).set_mark(Mark::Unused),
+                "S4",
+                "a number is unused once, and no slab's",
+                id.into(),
+            )?;
+        }
         let mut used = 0;
         for (id, slab) in self.records.all() {
-            let is_unused = !core.was_used(id) || unused.binary_search(&id).is_ok();
+            let is_unused = !core.was_used(id) || slab.has_mark(Mark::Unused);
             used += usize::from(slab.word().is_live());
             let known = is_unused || slab.word().is_live() || !slab.is_reusable();
             check(known, "S4", "a record without slab can be used again, or is used up", id.into())?;

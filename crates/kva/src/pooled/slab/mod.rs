@@ -54,6 +54,8 @@ pub(super) struct Slab {
     class: AtomicU32,
     /// The number of the next record in a list plus 1, or 0. Written by the thread that pushes the slab.
     pub(super) next: AtomicU32,
+    /// Who has named the record in a validation: a [`Mark`](super::validate::Mark). Only a validation uses it, under the core's lock.
+    pub(super) mark: AtomicU32,
 }
 
 /// The outcome of an attempt to free.
@@ -81,6 +83,7 @@ impl Slab {
             divider: AtomicU64::new(0),
             class: AtomicU32::new(0),
             next: AtomicU32::new(0),
+            mark: AtomicU32::new(0),
         }
     }
 
