@@ -1,6 +1,6 @@
 //! Histories of address ranges: lifetimes of objects, and `# kva-vectors 1` of them.
 
-use super::{Groups, History, Referee, Scened, Smaller, renamed};
+use super::{Groups, History, Referee, Scened, Smaller, less, ranks, renamed};
 use crate::engine::{BySizeEngine, EngineEntry, KernelEngine, Takes};
 use crate::failure::usage;
 use crate::family::{Judge, Kva, KvaJudge};
@@ -144,11 +144,6 @@ fn text<E: Engine>(
     Ok(text)
 }
 
-/// One unit less, if that is something.
-pub(super) fn less(size: u64, unit: Align) -> u64 {
-    size.checked_sub(unit.bytes()).filter(|less| *less > 0).unwrap_or(size)
-}
-
 /// From the first to the last address of a space.
 fn hull(scene: &Space) -> Span {
     scene.layout.iter().copied().reduce(Span::hull).unwrap_or(Span::ALL)
@@ -194,9 +189,7 @@ fn all_aligns(scene: &Space, ops: &[Op], _: usize) -> Option<Scened<Kva>> {
 /// The smallest size becomes one unit, the next two.
 fn ranked_sizes(scene: &Space, ops: &[Op], _: usize) -> Option<Scened<Kva>> {
     let size = |op: &Op| if let Op::Alloc { size_bytes, .. } = op { Some(*size_bytes) } else { None };
-    let sizes: BTreeSet<u64> = ops.iter().filter_map(size).collect();
-    let ranks: BTreeMap<u64, u64> =
-        sizes.into_iter().zip((1..).map(|rank| rank * scene.granule.bytes())).collect();
+    let ranks = ranks(ops.iter().filter_map(size), scene.granule);
     all(scene, ops, |size, _, _| *size = ranks.get(size).copied().unwrap_or(*size))
 }
 

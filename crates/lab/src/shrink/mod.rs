@@ -19,7 +19,8 @@ pub use reduce::{Groups, Trial, alone, reduce};
 
 use crate::engine::Listed;
 use crate::family::Family;
-use std::collections::HashMap;
+use freehold::units::Align;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 /// A scene and its operations.
@@ -88,6 +89,17 @@ fn renamed<O>(ops: Vec<O>, object: fn(&mut O) -> (&mut u32, bool)) -> Vec<O> {
         Some(op)
     });
     named.collect()
+}
+
+/// One unit less, if that is something.
+fn less(size: u64, unit: Align) -> u64 {
+    size.checked_sub(unit.bytes()).filter(|less| *less > 0).unwrap_or(size)
+}
+
+/// One unit for the smallest size, two for the next.
+fn ranks(sizes: impl Iterator<Item = u64>, unit: Align) -> BTreeMap<u64, u64> {
+    let sizes: BTreeSet<u64> = sizes.collect();
+    sizes.into_iter().zip((1..).map(|rank| rank * unit.bytes())).collect()
 }
 
 /// A history that shrinks as long as its condition holds.

@@ -1,7 +1,6 @@
 //! Histories of per-CPU objects: lifetimes of objects, and `# unit ...` vectors of them.
 
-use super::kva::less;
-use super::{Groups, History, Referee, Scened, Smaller, renamed};
+use super::{Groups, History, Referee, Scened, Smaller, less, ranks, renamed};
 use crate::engine::percpu::{ChunkSetEngine, EngineEntry, Scene};
 use crate::failure::usage;
 use crate::family::{Judge, Percpu, PercpuJudge};
@@ -10,7 +9,6 @@ use freehold::percpu::{MIN_UNIT_BYTES, PAGE_BYTES, Population};
 use freehold::units::Align;
 use freehold_linux::percpu::Linux;
 use freehold_trace::percpu::{Answer, Driver, Op, Session};
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -151,8 +149,7 @@ fn all(
 /// The smallest size becomes a grain, the next two.
 fn ranked_sizes(scene: &Scene, ops: &[Op], _: usize) -> Option<Scened<Percpu>> {
     let size = |op: &Op| if let Op::Alloc { size_bytes, .. } = op { Some(*size_bytes) } else { None };
-    let sizes: BTreeSet<u64> = ops.iter().filter_map(size).collect();
-    let ranks: BTreeMap<u64, u64> = sizes.into_iter().zip((1..).map(|rank| rank * GRAIN.bytes())).collect();
+    let ranks = ranks(ops.iter().filter_map(size), GRAIN);
     all(scene, ops, |size, _, _| *size = ranks.get(size).copied().unwrap_or(*size))
 }
 
