@@ -34,7 +34,7 @@ fn at_each_call(keeps: bool, operation: impl Fn(&mut Map, &[Rc<u32>], &dyn Fn())
     std::panic::set_hook(Box::new(|_| {}));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // An interpreter takes seconds for a map of this size.
-        for panicking in (0..).step_by(if cfg!(miri) { 23 } else { 1 }) {
+        for panicking in (0..).step_by(if cfg!(miri) { 64 } else { 1 }) {
             let values: Vec<_> = (0..4).map(Rc::new).collect();
             let mut map = start(&values);
             let before: Vec<_> = map.iter().map(|(span, value)| (span, **value)).collect();
@@ -59,7 +59,8 @@ fn at_each_call(keeps: bool, operation: impl Fn(&mut Map, &[Rc<u32>], &dyn Fn())
 
 #[test]
 fn a_store_that_merges() {
-    for (over, calls) in [(5..8, 1), (5..12, 2), (10..20, 2), (15..400, 2), (60..65, 2), (700..705, 0)] {
+    let stores = [(5..8, 1), (5..12, 2), (10..20, 2), (15..400, 2), (60..65, 2), (700..705, 0)];
+    for (over, calls) in stores.into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
         let called = at_each_call(true, |map, values, called| {
             let same = |new: &Rc<u32>, old: &Rc<u32>| {
                 called();

@@ -14,14 +14,14 @@ fn small() -> Builder {
 }
 
 /// Few where each step is watched.
-const MANY: usize = if cfg!(miri) { 128 } else { 20_000 };
+const MANY: usize = if cfg!(miri) { 64 } else { 20_000 };
 
 #[test]
 fn objects_are_apart_and_zero_and_are_freed() {
     let heap = small().build().unwrap();
     let mut boxes = Vec::new();
-    for round in 0..3 {
-        for at in 0..if cfg!(miri) { 70 } else { 200 } {
+    for round in 0..if cfg!(miri) { 2 } else { 3 } {
+        for at in 0..if cfg!(miri) { 40 } else { 200 } {
             let object = heap.alloc_boxed::<[AtomicU32; 3]>().unwrap();
             for values in object.iter() {
                 assert!(values.iter().all(|value| value.swap(at + 1, Relaxed) == 0), "round {round}");
@@ -82,7 +82,15 @@ fn large_and_aligned_objects_take_the_lock() {
 fn objects_of_any_layout_are_found_by_address() {
     let heap = small().build().unwrap();
     let counters = heap.alloc_bulk::<AtomicU64>(100).unwrap();
-    let layouts = [(1, 1), (8, 8), (12, 4), (64, 64), (100, 2), (4096, 4096), (32768, 16)];
+    let layouts = [
+        (1, 1),
+        (8, 8),
+        (12, 4),
+        (64, 64),
+        (100, 2),
+        (4096, 4096),
+        (if cfg!(miri) { 5000 } else { 32_768 }, 16),
+    ];
     for round in 0..2 {
         let mut objects = Vec::new();
         for (size, align) in layouts.into_iter().chain(layouts) {
