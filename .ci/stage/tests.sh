@@ -54,10 +54,7 @@ stage_parquet() { .ci/parquet; }
 
 stage_python() { .ci/python; }
 
-stage_fleet() {
-    deep || { skip "Ray and Spark take minutes to install; DEEP=1 runs them" && return; }
-    .ci/python fleet
-}
+stage_fleet() { .ci/python fleet; }
 
 # Linted as they are built: `cargo clippy` would check all that they depend on as well, which takes minutes.
 stage_clients() { RUSTC_WORKSPACE_WRAPPER=clippy-driver clients/run --check; }
