@@ -39,6 +39,12 @@ mod inner {
     #[derive(Debug)]
     pub(super) struct Thread(libc::pthread_t);
 
+    // Some systems' `pthread_t` is a pointer.
+    // SAFETY: any thread may join or detach another, and a shared reference does nothing.
+    unsafe impl Send for Thread {}
+    // SAFETY: as above.
+    unsafe impl Sync for Thread {}
+
     impl Thread {
         pub(super) fn start<W: FnOnce() + Send + 'static>(
             name: &'static CStr,
