@@ -83,7 +83,7 @@ pub struct Readme;
 #[doc = include_str!("../docs/start.md")]
 pub struct Start;
 
-/// And its recipes.
+/// The book's recipes must, too.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/recipes.md")]
 pub struct Recipes;
