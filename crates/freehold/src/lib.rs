@@ -82,3 +82,8 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/start.md")]
 pub struct Start;
+
+/// The book's recipes must, too.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/recipes.md")]
+pub struct Recipes;
