@@ -72,18 +72,18 @@ pub mod prelude {
     };
 }
 
-/// The README's example must compile and run, here and that of the repository.
-#[cfg(doctest)]
+/// The README's example must compile and run, here and that of the repository. They and the book's need `std`.
+#[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/readme.md")]
 pub struct Readme;
 
 /// The book's programs must, too.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../docs/start.md")]
 pub struct Start;
 
 /// The book's recipes must, too.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../docs/recipes.md")]
 pub struct Recipes;
