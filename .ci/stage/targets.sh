@@ -69,7 +69,7 @@ stage_aarch64() {
     fi
 }
 on_aarch64() {
-    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+    CARGO_TARGET_DIR=target/aarch64 CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" PROPTEST_CASES=8 \
         some_tests cargo test --locked --target aarch64-unknown-linux-gnu "$@"
 }
