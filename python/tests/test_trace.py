@@ -54,6 +54,15 @@ def test_the_header_is_told(kva):
     assert info["cpus"] >= 1 and info["lost_records"] == 0
 
 
+def test_parquet_is_written_by_the_program_and_read(kva, tmp_path):
+    columns, plain = tmp_path / "a.parquet", tmp_path / "a.csv"
+    for source, target in ((kva, columns), (columns, plain)):
+        subprocess.run([sys.executable, "-m", "freehold", "import", str(source), "-o", str(target)], check=True)
+    assert freehold.open(columns).to_arrow().equals(freehold.open(kva).to_arrow())
+    assert plain.read_text() == text_of(kva)
+    assert pq.read_table(columns).num_rows == len(freehold.open(kva))
+
+
 def test_columns_are_not_copied(kva):
     trace = freehold.open(kva)
     first, second = trace.to_arrow(), trace.to_arrow()
