@@ -246,8 +246,11 @@ fn what_was_prepared_is_found_without_waiting() {
     }
     heap.validate().unwrap();
     assert!(heap.prepare(Layout::new::<[AtomicU64; 8000]>(), 1).is_err(), "larger than an object may be");
-    assert_eq!(heap.prepare(Layout::new::<[AtomicU64; 20]>(), 1 << 20), Err(AllocError::OutOfMemory));
-    heap.validate().unwrap();
+    // An interpreter takes minutes to fill a heap.
+    if !cfg!(miri) {
+        assert_eq!(heap.prepare(Layout::new::<[AtomicU64; 20]>(), 1 << 20), Err(AllocError::OutOfMemory));
+        heap.validate().unwrap();
+    }
     assert_eq!(heap.stock.kept(), []);
 }
 
