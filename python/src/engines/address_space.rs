@@ -16,7 +16,7 @@ type Region = (u64, u64, Py<PyAny>);
 ///
 /// Raises `RequestError` for a range that is empty or not made of granules.
 #[pyclass(module = "freehold")]
-pub(crate) struct AddressSpace(Space<Py<PyAny>>);
+pub(crate) struct AddressSpace(Box<Space<Py<PyAny>>>);
 
 #[pymethods]
 impl AddressSpace {
@@ -35,7 +35,7 @@ impl AddressSpace {
         let no_power = || raise("RequestError", format!("a granule of {granule} bytes is no power of two"));
         let granule = Align::new(granule).ok_or_else(no_power)?;
         let space = Space::new(span(first, last)?, granule, placement);
-        space.map(Self).map_err(|error| raise("RequestError", error.to_string()))
+        space.map(|space| Self(Box::new(space))).map_err(|error| raise("RequestError", error.to_string()))
     }
 
     /// Allocates `size` bytes at a multiple of `align` within `first..=last`, with `guard` bytes behind them that nobody gets; the

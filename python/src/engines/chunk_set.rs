@@ -24,14 +24,14 @@ fn offset((index, generation, offset_bytes): Place) -> Offset {
 ///
 /// Raises `RequestError` for a unit that is no whole number of pages or too small or large, or no CPU.
 #[pyclass(module = "freehold")]
-pub(crate) struct ChunkSet(Set);
+pub(crate) struct ChunkSet(Box<Set>);
 
 #[pymethods]
 impl ChunkSet {
     #[new]
     #[pyo3(signature = (unit_bytes=65536, cpus=1))]
     fn new(unit_bytes: u32, cpus: u32) -> PyResult<Self> {
-        Set::new(Config::new(unit_bytes, cpus)).map(Self).map_err(|error| match error {
+        Set::new(Config::new(unit_bytes, cpus)).map(|set| Self(Box::new(set))).map_err(|error| match error {
             ConfigError::OutOfMemory => out_of_memory(),
             other => raise("RequestError", other.to_string()),
         })

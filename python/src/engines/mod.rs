@@ -1,5 +1,6 @@
 //! The engines as classes, under their Rust names. Values are any Python objects. A class has one owner: a second thread that calls
-//! it at the same time gets `RuntimeError: Already borrowed`.
+//! it at the same time gets `RuntimeError: Already borrowed`. Engines are boxed, since some have the alignment of a cache line, and Python
+//! aligns its objects to 16 bytes.
 
 mod address_space;
 mod chunk_set;
@@ -12,6 +13,14 @@ pub(crate) use range_map::RangeMap;
 use crate::errors::raise;
 use freehold::units::Span;
 use pyo3::prelude::*;
+
+/// What Python aligns its objects to, which is all that `pyo3` asks for.
+const OBJECT_ALIGN: usize = 16;
+const _: () = assert!(align_of::<AddressSpace>() <= OBJECT_ALIGN);
+const _: () = assert!(align_of::<ChunkSet>() <= OBJECT_ALIGN);
+const _: () = assert!(align_of::<RangeMap>() <= OBJECT_ALIGN);
+const _: () = assert!(align_of::<crate::results::Results>() <= OBJECT_ALIGN);
+const _: () = assert!(align_of::<crate::trace::Trace>() <= OBJECT_ALIGN);
 
 /// First and last address of a range.
 type Ends = (u64, u64);

@@ -11,7 +11,7 @@ type Entry = (u64, u64, Py<PyAny>);
 
 /// Maps ranges of indexes, `first..=last`, to values, and knows the gaps. Indexes are integers of 64 bits. Operations take O(log n).
 #[pyclass(module = "freehold")]
-pub(crate) struct RangeMap(Map<Stored>);
+pub(crate) struct RangeMap(Box<Map<Stored>>);
 
 /// A value; parts of a range that is cut share it.
 struct Stored(Py<PyAny>);
@@ -30,7 +30,7 @@ fn entry(py: Python<'_>, (span, value): (Span, &Stored)) -> Entry {
 impl RangeMap {
     #[new]
     fn new() -> Self {
-        Self(Map::new())
+        Self(Box::new(Map::new()))
     }
 
     /// Stores a value over `first..=last`, and over whatever is there: entries that reach beyond keep their other parts.
