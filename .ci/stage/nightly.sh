@@ -98,7 +98,7 @@ stage_fuzz_build() {
 stage_fuzz() {
     has_nightly || return 0
     command -v cargo-fuzz >/dev/null || .ci/tools cargo-fuzz
-    local seconds=${FUZZ_SECONDS:-5}
+    local seconds=${FUZZ_SECONDS:-3}
     echo "$seconds s for each engine of ours and target"
     RUSTFLAGS=$fuzz_flags .ci/fuzz "$seconds"
 }
