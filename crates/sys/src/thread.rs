@@ -16,7 +16,7 @@ pub struct Thread(inner::Thread);
 /// # Errors
 /// The system has no memory for a thread, or its limit is reached.
 pub fn start(name: &'static CStr, work: impl FnOnce() + Send + 'static) -> Result<Thread, SysError> {
-    // Nobody can see anymore what was broken by a panic.
+    // As `std` has it: the work is gone with its thread, and what it shares is behind locks that a panic poisons.
     let work = move || drop(catch_unwind(AssertUnwindSafe(work)));
     inner::Thread::start(name, work).map(Thread)
 }
