@@ -98,7 +98,7 @@ const fn linear(takes: Takes, make: Make) -> KvaFacts {
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = engines! {
     "btree" "lowest" (Always ours)
-        "free blocks and regions in one B+tree, each child known by its room per class of alignment; \
+        "AddressSpace: free blocks and regions in one B+tree, each child known by its room per class of alignment; \
          exactly the lowest address that fits"
         quick(Lowest, |layout, granule| boxed(SpaceEngine::new(layout, granule, B::Lowest)));
     "btree" "highest" (IfNamed ours)

@@ -37,7 +37,7 @@ facts! { SpacesFacts, Maple: Scene => dyn Session, Answer, |facts, scene| Ok((fa
 
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = engines! {
-    "range-map" (Always ours) "the range tree: a B-tree of words whose nodes know the gaps below them"
+    "range-map" (Always ours) "WordMap, a B-tree of words whose nodes know the gaps below them"
         SpacesFacts { make: spaces::<WordMapRanges> };
     "std-btreemap" (Always estimated)
         "a std BTreeMap from first address to last address and kind; a gap is looked for one by one"

@@ -54,7 +54,8 @@ impl Recorded {
             results.of(key).put(Metric::Ratio, Stat::Mean, mean, recordings);
             let (plural, least) = (if recordings == 1 { "" } else { "s" }, count(LEAST_OPERATIONS as u64));
             results.note(format!(
-                "geometric mean of {recordings} {} recording{plural} with at least {least} operations: {mean:.2} of {yardstick}",
+                "the default engine's time over {recordings} {} recording{plural} of at least {least} operations: {mean:.2} of {yardstick}'s \
+                 (geometric mean)",
                 suite.name(),
             ));
         }

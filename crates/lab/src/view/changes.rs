@@ -57,5 +57,6 @@ pub(super) fn table(results: &Results) -> Option<Table> {
         header: header.map(str::to_owned).collect(),
         rows: pairs.iter().take(MOST).map(row).collect(),
         name_columns: NAMES.len() + 1,
+        ..Table::default()
     })
 }

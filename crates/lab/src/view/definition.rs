@@ -101,6 +101,8 @@ pub(super) struct TableView {
     pub(super) ratio: bool,
     /// Not on the screen unless all tables are asked for.
     pub(super) more: bool,
+    /// What its words mean.
+    pub(super) reading: String,
 }
 
 /// A figure of a table: `metric`, `metric:stat`, either with ` as its heading`.

@@ -87,6 +87,11 @@ impl Finding {
     }
 }
 
+/// What the words of the first table mean.
+const READING: &str = "Of others: their figure, and how many times freehold's it is. No word: freehold is ahead, by all rounds; behind: \
+     it is behind, by all rounds; even: the rounds of both overlap. p99.9: one operation in 1,000 takes longer. bytes: what an \
+     engine holds for itself; ~: reckoned, as it cannot tell.";
+
 /// What is judged, by the columns that it stands in.
 const MEASURES: [(&[(Metric, Stat)], &str); 5] = [
     (&[(Metric::Time, Stat::Median)], "time"),
@@ -138,7 +143,7 @@ pub fn findings(results: &Results) -> Vec<Finding> {
     found
 }
 
-fn verdict(ours: &Record, theirs: &Record) -> Verdict {
+pub(super) fn verdict(ours: &Record, theirs: &Record) -> Verdict {
     if [ours, theirs].iter().any(|record| !record.metric.is_exact() && record.spread.is_none()) {
         return Verdict::NotJudged;
     }
@@ -242,7 +247,13 @@ pub(super) fn heads(findings: &[Finding]) -> Option<Table> {
     let title =
         "Recorded workloads on freehold, and below on Linux's allocator and on the best of the others";
     let header = ["", "time", "p99.9", "bytes"].map(str::to_owned).to_vec();
-    (!rows.is_empty()).then(|| Table { title: title.to_owned(), header, rows, name_columns: 1 })
+    (!rows.is_empty()).then(|| Table {
+        title: title.to_owned(),
+        header,
+        rows,
+        name_columns: 1,
+        reading: READING.to_owned(),
+    })
 }
 
 /// How many figures are behind and ahead, and the largest of either.
@@ -280,7 +291,7 @@ fn uses(findings: &[Finding]) -> Option<Table> {
             let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
             let behind = findings.iter().filter(is).filter(|finding| finding.verdict == Verdict::Behind);
             let mean = fixed((logs / ratios.len().max(1) as f64).exp());
-            let text = format!("{mean}x, behind in {} of {}", behind.count(), ratios.len());
+            let text = format!("{mean}x, freehold behind in {} of {}", behind.count(), ratios.len());
             (!ratios.is_empty()).then_some(text)
         };
         let cells = [true, false].map(of_use);
@@ -290,7 +301,13 @@ fn uses(findings: &[Finding]) -> Option<Table> {
     let rows: Vec<Vec<String>> = USES.iter().filter_map(row).collect();
     let title = "Times by use, geometric means: how many times as long as freehold others take".to_owned();
     let header = ["use", "Linux", "best of the others"].map(str::to_owned).to_vec();
-    (rows.len() > 1).then_some(Table { title, header, rows, name_columns: 1 })
+    let of = |(of, workloads): &(&str, &[&str])| {
+        let run = |workload: &&&str| findings.iter().any(|finding| finding.workload == **workload);
+        let run: Vec<&str> = workloads.iter().filter(run).copied().collect();
+        (!run.is_empty()).then(|| format!("{of}: {}", run.join(", ")))
+    };
+    let reading = USES.iter().filter_map(of).collect::<Vec<_>>().join("; ");
+    (rows.len() > 1).then_some(Table { title, header, rows, name_columns: 1, reading })
 }
 
 /// The other's figure, by the default engine's; and what is to be said of it, unless freehold is ahead.
@@ -385,6 +402,7 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
             header: ["what", "figure", "rival", "ours", "theirs", factor].map(str::to_owned).to_vec(),
             rows: these.iter().take(most).map(row).collect(),
             name_columns: 3,
+            ..Table::default()
         })
     };
     let kinds = [(Verdict::Behind, "Behind", "loss"), (Verdict::Ahead, "Ahead of", "gain")];

@@ -82,7 +82,7 @@ fn text(column: &Column, title: &str, form: Form) -> Table {
     let total = column.counts.iter().map(|(value, count)| value * count).sum();
     rows.push(vec!["total".to_owned(), String::new(), count(total)]);
     let header = ["nodes", "", "count"].map(str::to_owned).to_vec();
-    Table { title: format!("{title}: {}", column.name), header, rows, name_columns: 2 }
+    Table { title: format!("{title}: {}", column.name), header, rows, name_columns: 2, ..Table::default() }
 }
 
 /// The histograms side by side as HTML; nothing of none.

@@ -2,7 +2,7 @@
 
 use super::definition::{Definition, Key, PictureView, Scope, Section, View};
 use super::escape::html;
-use super::findings::{self, findings};
+use super::findings::{self, Verdict, findings};
 use super::palette::Palette;
 use super::{bars, frame, histogram, plot, published, table};
 use crate::output;
@@ -99,7 +99,8 @@ fn keys(sections: &[(&Section, Scope)]) -> String {
         let value = match &key.over {
             Some(over) => {
                 let other = largest(&scope.records(over, &[]))?;
-                format!("{}x{}", fixed(one.value / other.value), one.origin.mark())
+                let word = if findings::verdict(other, one) == Verdict::Even { ", even" } else { "" };
+                format!("{}x{}{word}", fixed(one.value / other.value), one.origin.mark())
             }
             None => figure(one.metric.unit(), one.value),
         };

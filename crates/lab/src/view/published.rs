@@ -32,7 +32,7 @@ pub(super) fn table(title: &str, suite: &str, scope: &Scope) -> Table {
             ]);
         }
     }
-    Table { title: title.to_owned(), header, rows, name_columns: 1 }
+    Table { title: title.to_owned(), header, rows, name_columns: 1, ..Table::default() }
 }
 
 /// How far ours are alike, or why there are none, in the order of their numbers.

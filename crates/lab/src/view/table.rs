@@ -23,6 +23,8 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Leading columns that name the row and are text.
     pub name_columns: usize,
+    /// What its words mean, said below it; empty of what says itself.
+    pub reading: String,
 }
 
 impl Table {
@@ -84,7 +86,7 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
         names.into_iter().chain(cells.iter().zip(&leasts).map(figure)).collect()
     };
     let rows = rows.into_iter().map(row).collect();
-    Table { title, header, rows, name_columns: fields.len() }
+    Table { title, header, rows, name_columns: fields.len(), reading: view.reading.clone() }
 }
 
 fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> String {
@@ -133,7 +135,7 @@ pub(super) fn features(title: &str, results: &Results) -> Table {
         results.engines.iter().any(|(label, ..)| label.split(':').next() == row.first().map(String::as_str))
     };
     let (header, rows) = (FEATURES.columns.clone(), FEATURES.in_order().filter(is_shown).collect());
-    Table { title: title.to_owned(), header, rows, name_columns: 1 }
+    Table { title: title.to_owned(), header, rows, name_columns: 1, ..Table::default() }
 }
 
 /// The table as HTML, in a box that scrolls.
@@ -160,5 +162,8 @@ pub(super) fn render(table: &Table, palette: &Palette) -> String {
         page.push_str("</tr>");
     }
     page.push_str("</tbody></table></div>\n");
+    if !table.reading.is_empty() {
+        let _ = writeln!(page, "<p class=\"about\">{}</p>", html(&table.reading));
+    }
     page
 }

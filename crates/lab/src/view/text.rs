@@ -179,6 +179,9 @@ fn write_table(text: &mut String, table: &Table, width: usize) {
         }
         text.push('\n');
     }
+    if !table.reading.is_empty() {
+        wrap(text, &table.reading, width);
+    }
 }
 
 /// Names in their widths, what does not fit below; the figures behind the first line of them.

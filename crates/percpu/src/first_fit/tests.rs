@@ -2,6 +2,7 @@
 
 use super::index::ALIGNMENTS;
 use super::keys::NOWHERE;
+use super::slot_of_bound;
 use crate::{ChunkSet, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Offset, Population, Request};
 use freehold_units::{Tally, Work};
 use proptest::prelude::*;
@@ -44,6 +45,19 @@ fn a_place_at_the_cursor_is_found_without_a_search() {
     }
 }
 
+/// What is aligned has a cursor up to the length of a page.
+#[test]
+fn an_aligned_page_at_the_cursor_is_found_without_a_search() {
+    let (mut set, places) = full();
+    places[4100..5124].iter().for_each(|place| assert!(set.free(*place).is_ok()));
+    let request = Request::new(4096).align(8);
+    let placed = set.alloc(&request).unwrap();
+    set.free(placed).unwrap();
+    let mut tally = Tally::default();
+    assert_eq!((set.alloc_probed(&request, &mut tally), placed), (Ok(placed), places[4100]));
+    assert_eq!(tally.of(Work::ChunkVisited), 0);
+}
+
 /// What is as long as a page goes where the free run is hardly longer, as what is shorter does. What is longer goes to the lowest place.
 #[test]
 fn a_page_long_object_leaves_long_runs_whole() {
@@ -59,6 +73,40 @@ fn a_page_long_object_leaves_long_runs_whole() {
         assert_eq!(placed, places[at], "{bytes} bytes");
         set.free(placed).unwrap();
         set.validate().unwrap();
+    }
+}
+
+#[test]
+fn a_short_run_at_the_edge_of_a_page_is_not_taken_for_a_long_one() {
+    let long = Request::new(5000);
+    let visited = |freed: usize| {
+        let (mut set, places) = full();
+        assert_eq!(set.alloc(&long).unwrap().chunk.index(), 1, "the first chunk's bounds are low");
+        places[5 * 1024 - freed..5 * 1024].iter().for_each(|place| assert!(set.free(*place).is_ok()));
+        let mut tally = Tally::default();
+        set.alloc_probed(&long, &mut tally).unwrap();
+        [Work::ChunkVisited, Work::BlockVisited].map(|work| tally.of(work))
+    };
+    assert_eq!(visited(10), visited(0), "chunks and pages");
+}
+
+#[test]
+fn chunks_are_on_lists_by_their_bounds() {
+    let steps: [(i16, u32); 11] = [
+        (0, 0),
+        (64, 0),
+        (65, 1),
+        (68, 1),
+        (69, 2),
+        (128, 16),
+        (129, 17),
+        (256, 32),
+        (257, 33),
+        (288, 33),
+        (1024, 56),
+    ];
+    for (most, slot) in steps {
+        assert_eq!(slot_of_bound(most), slot, "{most} bits");
     }
 }
 

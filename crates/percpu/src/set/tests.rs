@@ -33,6 +33,35 @@ fn memory_still_held_for_chunks_that_are_gone_is_counted() {
     assert_eq!(full.metadata_bytes - left.metadata_bytes, map_bytes / 8 * 7);
 }
 
+/// Two bytes for each page of a chunk: the placement's bounds are counted.
+#[test]
+fn bounds_of_pages_are_counted() {
+    let bytes = |unit_bytes: u32| {
+        let mut set: ChunkSet = ChunkSet::new(Config::new(unit_bytes, 1)).unwrap();
+        set.alloc(&Request::new(4)).unwrap();
+        let maps: usize = set.chunks.positions().iter().map(|chunk| chunk.map_bytes()).sum();
+        set.stats().metadata_bytes - maps
+    };
+    let more_pages = ((MAX_UNIT_BYTES - MIN_UNIT_BYTES) / 4096) as usize;
+    assert_eq!(bytes(MAX_UNIT_BYTES) - bytes(MIN_UNIT_BYTES), 2 * more_pages);
+}
+
+/// A chunk is set aside where it has many empty pages and the others have enough of them, and nowhere else.
+#[test]
+fn a_chunk_with_one_empty_page_is_not_set_aside() {
+    let mut set: ChunkSet = ChunkSet::new(small()).unwrap();
+    let places: Vec<Offset> = (0..16).map(|_| set.alloc(&Request::new(4096)).unwrap()).collect();
+    set.balance().unwrap();
+    let aside = |set: &ChunkSet| set.chunks().filter(|chunk| chunk.isolated).count();
+    for place in &places[8..14] {
+        set.free(*place).unwrap();
+    }
+    set.free(places[0]).unwrap();
+    assert_eq!((aside(&set), set.wants_balance()), (0, false));
+    set.free(places[1]).unwrap();
+    assert_eq!((aside(&set), set.wants_balance()), (1, true));
+}
+
 #[test]
 fn refusals() {
     for config in [Config::new(4096, 1), Config::new(MAX_UNIT_BYTES + 4096, 1), Config::new(40_000, 1)] {

@@ -41,7 +41,7 @@ facts! { PercpuFacts, Percpu: Scene => dyn Session, Answer, |facts, scene| (fact
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = engines! {
     "bitmap" (Always ours)
-        "bitmaps; the lowest place in a page that has objects, from where the last request alike left off"
+        "ChunkSet: bitmaps; the lowest place in a page that has objects, from where the last request alike left off"
         bitmap(chunks::<FirstFit>);
     "bitmap-linux" (Always linux)
         "the bitmap allocator of Linux 6.12 as shipped, with the hint that a free leaves stale"
