@@ -16,8 +16,8 @@ use std::path::PathBuf;
 
 /// Replays, verifies and measures allocators of address space, ours beside their rivals.
 ///
-/// Without a command: replays a recorded workload and a synthetic one on every engine, prints tables and writes
-/// a report.
+/// Without a command: replays three recorded workloads and three made-up ones on our engines and their rivals, predicts the addresses
+/// of two recorded kernels, prints tables and writes a report.
 ///
 /// A file is text in UTF-8, plain or compressed with zstd, of at most 2097152 lines and 512 MiB. `-` is standard input; that and
 /// pipes are read once.
@@ -31,7 +31,7 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Where the main job's HTML report goes, if not to target/freehold/report.html.
+    /// Without a command: where the HTML report goes, if not to target/freehold/report.html.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
 }
