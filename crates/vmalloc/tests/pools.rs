@@ -363,6 +363,14 @@ fn every_question_to_the_system_is_counted() {
     drop(even);
 }
 
+/// What the kernel says that the process has in huge pages.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn huge_bytes_of_the_process() -> u64 {
+    let all = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap();
+    let line = all.lines().find_map(|line| line.strip_prefix("AnonHugePages:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() << 10
+}
+
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
 fn huge_pages_come_where_they_are_asked_for_and_go_whole() {
@@ -376,7 +384,13 @@ fn huge_pages_come_where_they_are_asked_for_and_go_whole() {
     assert!(!granted[0] && !granted[1]);
     huge.get().unwrap()[0] = 1;
     vector.push(1).unwrap();
+    let before = huge_bytes_of_the_process();
     let bytes = vm.huge_page_bytes().unwrap();
+    // Where nobody else asked for huge pages, all of the process are these, unless more come meanwhile.
+    let mode = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    if mode.contains("[madvise]") {
+        assert!((before..=huge_bytes_of_the_process()).contains(&bytes), "{bytes} bytes");
+    }
     eprintln!("huge pages are granted: {}, and there are {bytes} bytes of them", granted[2]);
     assert!(bytes <= 2 * HUGE as u64 && (granted[2] || bytes == 0));
     // Whatever came, all of it goes.

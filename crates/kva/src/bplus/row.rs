@@ -123,3 +123,22 @@ impl Clone for Row {
 fn hits(bounds: &mut [AtomicI32; LANES], least: i32) -> [u8; LANES] {
     core::array::from_fn(|lane| u8::from(*bounds[lane].get_mut() >= least))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, WIDE};
+
+    /// Who raises a bound goes on to the row above only if it was lower.
+    #[test]
+    fn a_bound_is_raised_once() {
+        let row = Row::zero();
+        for bound in [1, 1000, WIDE - 1, WIDE, WIDE + 1, u64::MAX] {
+            assert_eq!(
+                [row.raise(3, bound), row.raise(3, bound), row.raise(3, bound - 1)],
+                [true, false, false],
+                "{bound}"
+            );
+            assert_eq!(row.bound(3), bound);
+        }
+    }
+}

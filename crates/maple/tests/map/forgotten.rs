@@ -25,6 +25,10 @@ fn a_transaction_that_is_forgotten_is_final() {
     mem::forget(forgotten);
     map.store(span(5, 6), Arc::clone(&value)).unwrap();
     let before: Vec<Span> = map.iter().map(|(at, _)| at).collect();
+    // A copy beside it is made anew, and has taken no node by a store.
+    let copy = map.clone();
+    assert!(copy.iter().map(|(at, _)| at).eq(before.iter().copied()) && copy.nodes_taken() == 0);
+    drop(copy);
     let mut dropped = map.transaction();
     dropped.store(span(0, 35), Arc::clone(&value)).unwrap();
     drop(dropped);
