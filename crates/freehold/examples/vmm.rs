@@ -25,7 +25,8 @@ struct Machine {
 
 impl Machine {
     fn new() -> Result<Self, Failure> {
-        let (low, high) = (Span::from_size(3 * GIB, GIB - 18 * MIB), Span::from_size(64 * GIB, 64 * GIB));
+        // The low window ends at 0xfebf_ffff: an x86 machine has its interrupt controllers above, the first at 0xfec0_0000.
+        let (low, high) = (Span::from_size(3 * GIB, GIB - 20 * MIB), Span::from_size(64 * GIB, 64 * GIB));
         let interrupts = Span::new(24, 1023).ok_or("no interrupt")?;
         let mut machine = Self {
             low: AddressSpace::new(low.ok_or("no window")?, Align::PAGE, Placement::Lowest)?,
@@ -133,12 +134,13 @@ fn main() -> Result<(), Failure> {
     let mut machine = Machine::load(&saved)?;
     let name = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
     let mut bridge: AddressSpace<String> = AddressSpace::from_bytes(&behind, Placement::Lowest, name)?;
+    // A snapshot has the bridge's window, but not what is behind it: the restored bridge becomes the window's space again.
     machine.low.adopt(bridge.span().first(), &mut bridge)?;
     assert!(machine.low.commit_move(pending).is_err(), "a token is of the space that gave it out");
     let pending = machine.low.pending_moves().next().ok_or("the move is lost")?;
     println!(
         "migrated in {} bytes; the disk arrives at {}",
-        saved.concat().len(),
+        saved.concat().len() + behind.len(),
         machine.low.commit_move(pending)?
     );
 

@@ -3,6 +3,7 @@
 //!
 //!     cargo run --release -p freehold-metrics --example load -- 127.0.0.1:8080 20000
 
+use freehold_percpu::registry::Format;
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -31,7 +32,7 @@ impl Client {
         if !line.starts_with("HTTP/1.1 200") {
             return Err(format!("{path}: {line:?}").into());
         }
-        let mut length = 0;
+        let (mut length, mut is_text) = (0, false);
         loop {
             line.clear();
             self.stream.read_line(&mut line)?;
@@ -41,6 +42,12 @@ impl Client {
             if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
                 length = value.trim().parse()?;
             }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-type:") {
+                is_text = value.trim() == Format::Text.content_type();
+            }
+        }
+        if !is_text {
+            return Err(format!("{path}: no content type of Prometheus's text").into());
         }
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body)?;

@@ -3,6 +3,9 @@
 //!
 //!     cargo run --release -p freehold-metrics --example server -- 127.0.0.1:8080
 //!     curl http://127.0.0.1:8080/metrics
+//!
+//! To copy it: `http/mod.rs`, which is the server, with what it uses of hyper and tokio; and `freehold-percpu` with the feature `std`,
+//! or `freehold` with that feature, where the crate is `freehold::percpu`.
 
 mod http;
 
@@ -45,6 +48,22 @@ fn register() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// An open request. The gauge goes down by a drop, which also happens if the handler panics, or is `async` and cancelled.
+struct Open;
+
+impl Open {
+    fn new() -> Self {
+        OPEN.add(1);
+        Self
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        OPEN.add(-1);
+    }
+}
+
 /// A client that is connected. Its series goes away with it.
 struct Peer {
     address: String,
@@ -67,12 +86,10 @@ impl http::Peer for Peer {
         }
         let at = http::PATHS.iter().position(|known| *known == path)?;
         let endpoint = &ENDPOINTS[at];
-        let timer = endpoint.latency_ns.timer();
-        OPEN.add(1);
+        let _timer = endpoint.latency_ns.timer();
+        let _open = Open::new();
         let page = http::page(path);
-        OPEN.add(-1);
         endpoint.requests.inc();
-        timer.stop();
         page
     }
 }

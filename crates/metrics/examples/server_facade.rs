@@ -1,5 +1,6 @@
-//! The same server through the `metrics` facade: nothing in it is freehold's but the recorder, which one line installs.
-//! With `metrics-exporter-prometheus` that line is `let handle = PrometheusBuilder::new().set_buckets(&[..])?.install_recorder()?;`.
+//! The same server through the `metrics` facade. What counts is the facade's; freehold's are the recorder, which one line installs,
+//! and the registry that this returns, which writes the page, limits series and removes them. With `metrics-exporter-prometheus` the
+//! line is `let handle = PrometheusBuilder::new().set_buckets(&[..])?.install_recorder()?;`.
 //!
 //!     cargo run --release -p freehold-metrics --example server_facade -- 127.0.0.1:8080
 //!     curl http://127.0.0.1:8080/metrics
@@ -28,6 +29,22 @@ static METRICS: OnceLock<Metrics> = OnceLock::new();
 
 const PEER_REQUESTS: &str = "http_peer_requests_total";
 
+/// An open request. The gauge goes down by a drop, as in `server`.
+struct Open<'a>(&'a Gauge);
+
+impl<'a> Open<'a> {
+    fn new(gauge: &'a Gauge) -> Self {
+        gauge.increment(1.0);
+        Self(gauge)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
+    }
+}
+
 /// A client that is connected. Its series goes away with it.
 struct Peer {
     address: String,
@@ -49,9 +66,8 @@ impl http::Peer for Peer {
         let at = http::PATHS.iter().position(|known| *known == path)?;
         let endpoint = &metrics.endpoints[at];
         let begin = Instant::now();
-        metrics.open.increment(1.0);
+        let _open = Open::new(&metrics.open);
         let page = http::page(path);
-        metrics.open.decrement(1.0);
         endpoint.requests.increment(1);
         endpoint.latency.record(begin.elapsed());
         page

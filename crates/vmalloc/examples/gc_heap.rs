@@ -3,6 +3,10 @@
 //! a table of chunks whose own memory comes from the same reservation.
 //!
 //! `cargo run -p freehold-vmalloc --release --example gc_heap`
+//!
+//! To copy it: `freehold-vmalloc` with the feature `allocator-api2`, and `hashbrown` 0.16 with its feature of that name, for the
+//! table of chunks. A field is read and written without `unsafe`, so each access looks its chunk up in that table; a runtime would
+//! use the object's address as a pointer.
 
 use freehold_vmalloc::{Slot, SlotLayout, Slots, VirtualMemory, VmVec};
 use hashbrown::{DefaultHashBuilder, HashMap};

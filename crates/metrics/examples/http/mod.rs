@@ -2,6 +2,7 @@
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -12,6 +13,9 @@ use tokio::net::TcpListener;
 
 /// What the server does for its clients.
 pub(crate) const PATHS: [&str; 3] = ["/", "/square", "/primes"];
+
+/// That of Prometheus's text, `registry::Format::Text.content_type()`. All pages are text. Prometheus 3 refuses one without a type.
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 /// The answer to a path; `None` if there is no such page.
 pub(crate) fn page(path: &str) -> Option<String> {
@@ -63,5 +67,6 @@ fn response(page: Option<String>) -> Response<Full<Bytes>> {
     let status = if page.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
     let mut response = Response::new(Full::new(Bytes::from(page.unwrap_or_default())));
     *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, TEXT);
     response
 }
