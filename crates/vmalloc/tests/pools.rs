@@ -363,6 +363,21 @@ fn every_question_to_the_system_is_counted() {
     drop(even);
 }
 
+#[test]
+fn a_pool_has_the_name_that_it_was_given() {
+    let vm = vm();
+    let slots = vm.slots(&SlotLayout::new(4096).count(32).name("pages of a test")).unwrap();
+    slots.get().unwrap()[0] = 1;
+    assert_eq!(vm.stats().zones[1].name, "pages of a test");
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        // A kernel that knows no names shows none, that of the blocks neither.
+        let has = |name: &str| maps.contains(&format!("[anon:{name}]"));
+        assert_eq!(has("pages of a test"), has(&vm.stats().zones[0].name));
+    }
+}
+
 /// What the kernel says that the process has in huge pages.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn huge_bytes_of_the_process() -> u64 {
