@@ -17,7 +17,8 @@ const RECORDING: &str = "recording";
 /// # Errors
 /// One cannot be read, they are of different commands or kinds, or one is a document and the other is not.
 pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
-    let kinds = [before, after].map(recorded_kind);
+    // What is of no known kind may be a document.
+    let kinds = [before, after].map(|file| Kind::of(file).ok());
     let mut results = match kinds {
         [None, None] => documents(before, after)?,
         [Some(first), Some(second)] if first == second => recordings(before, after)?,
@@ -33,14 +34,6 @@ pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
         results.fact(side, name);
     }
     Ok(results)
-}
-
-/// What it is a recording of, if it is one that can be described.
-fn recorded_kind(file: &Path) -> Option<Suite> {
-    match Kind::of(file) {
-        Ok(Kind::Trace(suite)) => Some(suite),
-        _ => None,
-    }
 }
 
 /// Every figure that both have, with `when` for a parameter; what is exact and differs is said. It has failed if there is none.
@@ -143,7 +136,7 @@ fn recordings(before: &Path, after: &Path) -> anyhow::Result<Results> {
 /// What is told of a recording, under one name for all.
 fn figures(file: &Path) -> anyhow::Result<Results> {
     let mut results = inspect::run(file)?;
-    if recorded_kind(file) == Some(Suite::Kva) {
+    if Kind::of(file)? == Kind::Trace(Suite::Kva) {
         let mut predicted = Results::default();
         // What can be inspected may lack what a prediction needs.
         match add_predicted(file, None, &Settings::default(), Way::default(), &mut predicted) {
