@@ -1,7 +1,7 @@
 """Replays every trace of a folder on Ray, and says where the default engine is behind.
 
-    pip install 'freehold[ray]' duckdb
-    python fleet_ray.py data/traces results.parquet [ADDRESS]
+    pip install './python[ray]' duckdb      # from the root of the repository
+    python python/examples/fleet_ray.py data/traces results.parquet [ADDRESS]
 """
 
 from __future__ import annotations

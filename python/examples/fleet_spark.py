@@ -1,7 +1,7 @@
 """Replays every trace of a folder on Spark, each as one task.
 
-    pip install 'freehold[spark]'
-    python fleet_spark.py data/traces results.parquet
+    pip install './python[spark]'       # from the root of the repository; Java 17 besides
+    python python/examples/fleet_spark.py data/traces results.parquet
 """
 
 from __future__ import annotations

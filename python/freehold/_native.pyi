@@ -24,12 +24,12 @@ class Trace:
         """`kernel`, `cpus`, `page_bytes`, `workload`, `description`, `lost_records`, and further words of the first line."""
     def __len__(self) -> int: ...
     def to_arrow(self) -> pyarrow.Table:
-        """The events as a table, which shares the trace's memory."""
+        """The events as a table, which shares the trace's memory. Lines that are no events (`# lost`, `#task`) are not in it."""
     @staticmethod
     def from_arrow(table: Any, header: str | None = None) -> Trace:
         """A trace of a table with the columns of its kind; `header` where its schema carries none."""
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the trace as text, compressed if the name ends in `.zst`."""
+        """Writes the trace as text, compressed if the name ends in `.zst`, or as Parquet if it ends in `.parquet`."""
 
 @final
 class Results:

@@ -1,7 +1,8 @@
 //! The columns of each kind of trace, read from its lines and written as such.
 //!
 //! Numbers are `uint64` whether the file has them in decimal or in hexadecimal; a field that is empty is null. A column whose meaning
-//! depends on the operation stays text. Cost: one batch of rows beside what was read before.
+//! depends on the operation stays text. Lines among the events that are none, `# lost` and `#task`, are left out.
+//! Cost: one batch of rows beside what was read before.
 
 use arrow_array::builder::{StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
@@ -52,7 +53,7 @@ enum Column {
     Text(StringBuilder),
 }
 
-/// Reads the next batch of rows; `None` at the end of the file.
+/// Reads the next batch of events; `None` at the end of the file.
 ///
 /// # Errors
 /// A line is malformed, or the file is damaged.
@@ -62,6 +63,9 @@ pub(crate) fn next_batch(kind: Kind, lines: &mut Lines) -> Result<Option<RecordB
     let mut rows = 0;
     while rows < ROWS {
         let Some(text) = lines.advance()? else { break };
+        if text.starts_with('#') {
+            continue;
+        }
         let read = read_row(text, &names, &mut columns);
         read.map_err(|reason| lines.error(reason))?;
         rows += 1;

@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use freehold_lab::{output, stop};
-use freehold_trace::{Kind, Lines, Suite, TraceError, TraceHeader};
+use freehold_trace::{Kind, Lines, Suite, TraceError, TraceHeader, write_parquet};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::io::Write;
@@ -18,6 +18,8 @@ use tempfile::TempPath;
 
 /// Under which a table's schema has the first lines of the file.
 const HEADER: &str = "freehold.header";
+/// The column of lines that are no events, in Parquet files of the program.
+const COMMENT: &str = "comment";
 /// What a trace that is in no file is called in errors and records.
 pub(crate) const IN_MEMORY: &str = "memory";
 
@@ -98,7 +100,8 @@ impl Trace {
     /// A trace of a table with the columns of its kind, whose memory it shares where types are the same. `header` has the first three
     /// lines of a trace file, where the table's schema does not carry them.
     ///
-    /// Raises `TraceError` for a header or columns that are of no trace.
+    /// Raises `TraceError` for a header or columns that are of no trace, and for a table of a Parquet file that the program wrote: it has
+    /// other types, and rows that are no events. `open` reads such a file.
     #[staticmethod]
     #[pyo3(signature = (table, header=None))]
     fn from_arrow(py: Python<'_>, table: &Bound<'_, PyAny>, header: Option<String>) -> PyResult<Self> {
@@ -113,6 +116,11 @@ impl Trace {
             })?,
         };
         let header = parsed(&header).map_err(|error| unreadable(&error))?;
+        if table.getattr("column_names")?.contains(COMMENT)? {
+            let written =
+                "the table is of a Parquet file that the program wrote: freehold.open reads the file";
+            return Err(raise("TraceError", format!("{IN_MEMORY}: {written}")));
+        }
         let wanted = schema(header.kind).to_pyarrow(py)?;
         let names = wanted.getattr("names")?;
         let cast =
@@ -134,7 +142,8 @@ impl Trace {
         Ok(Self { header, batches, file: None })
     }
 
-    /// Writes the trace as text, compressed if the name ends in `.zst`. If that fails, the file that was there stays.
+    /// Writes the trace as text, compressed if the name ends in `.zst`, or as Parquet if it ends in `.parquet`. If
+    /// that fails, the file that was there stays.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let (header, batches) = (self.header.clone(), self.batches.clone());
         detached(py, move || write(&path, &header, &batches))?.map_err(|error| failed(&error))
@@ -175,12 +184,17 @@ fn parsed(text: &str) -> Result<TraceHeader, TraceError> {
 }
 
 fn write(path: &Path, header: &TraceHeader, batches: &[RecordBatch]) -> anyhow::Result<()> {
-    output::write_with(path, |out| {
+    output::write_with(path, |mut out| {
         if path.extension().is_some_and(|extension| extension == "zst") {
             let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
             write_text(&mut packed, header, batches)?;
             packed.finish()?;
             return Ok(());
+        }
+        if path.extension().is_some_and(|extension| extension == "parquet") {
+            let mut text = Vec::new();
+            write_text(&mut text, header, batches)?;
+            return Ok(write_parquet(text.as_slice(), &mut out)?);
         }
         write_text(out, header, batches)
     })

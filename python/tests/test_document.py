@@ -14,9 +14,12 @@ def test_every_block_runs(tmp_path, monkeypatch, capsys):
     (tmp_path / "data").symlink_to(DATA.resolve())
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
     assert len(blocks) >= 6
-    names = {}
+    # The fleet starts only in the program itself.
+    names = {"__name__": "__main__"}
     for block in blocks:
         exec(compile(block, DOCUMENT.name, "exec"), names)
     printed = capsys.readouterr().out
     assert "0 mismatches" in printed and "btree:lowest" in printed
+    ratios = [line for line in printed.splitlines() if line.startswith("[{'path'")]
+    assert len(ratios) == 1 and "bpfvm.kva" in ratios[0] and "netns.pcpu" in ratios[0]
     assert (tmp_path / "results.parquet" / "family=kva").is_dir()

@@ -73,11 +73,36 @@ def test_columns_are_not_copied(kva):
     assert len(first["dt_ns"].to_pylist()) == rows
 
 
-@pytest.mark.parametrize("name", ["saved.csv", "saved.csv.zst"])
+def test_lines_that_are_no_events_are_left_out(kva, tmp_path):
+    """Every recording since version 2 ends with the names of its tasks."""
+    lines = text_of(kva).splitlines()
+    noted = tmp_path / "noted.csv"
+    noted.write_text("\n".join([*lines[:10], "# lost 3 cpu 0", *lines[10:], "#task 12 kworker/0:1", ""]))
+    events = freehold.open(kva).to_arrow()
+    assert freehold.open(noted).to_arrow().equals(events)
+    columns = tmp_path / "noted.parquet"
+    subprocess.run([sys.executable, "-m", "freehold", "import", str(noted), "-o", str(columns)], check=True)
+    assert freehold.open(columns).to_arrow().equals(events)
+    # It has two rows more, and text where a column's numbers are in hexadecimal digits.
+    with pytest.raises(freehold.TraceError, match="freehold.open"):
+        freehold.Trace.from_arrow(pq.read_table(columns))
+
+
+def test_pandas_keeps_addresses(kva):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = freehold.open(kva).to_arrow()
+    exact = table.to_pandas(types_mapper=pandas.ArrowDtype)
+    assert exact["vend"].dropna().tolist() == [end for end in table["vend"].to_pylist() if end is not None]
+
+
+@pytest.mark.parametrize("name", ["saved.csv", "saved.csv.zst", "saved.parquet"])
 def test_what_is_saved_is_the_file(kva, tmp_path, name):
     freehold.open(kva).save(tmp_path / name)
     again = freehold.open(tmp_path / name)
     assert again.to_arrow().equals(freehold.open(kva).to_arrow())
+    if name.endswith("parquet"):
+        assert pq.read_schema(tmp_path / name).names == [*again.to_arrow().column_names, "comment"]
+        return
     text = (tmp_path / name).read_text() if name.endswith("csv") else text_of(tmp_path / name)
     assert text.splitlines()[1:] == text_of(kva).splitlines()[1:]
 

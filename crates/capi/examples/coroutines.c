@@ -1,7 +1,10 @@
 /* Coroutines by ucontext on guarded stacks: a generator for each, resumed in turn. A stack that overflows meets its guard, and the
  * stacks of coroutines that have ended are handed out again with their pages.
  *
- *     cc -std=c11 coroutines.c $(pkg-config --cflags --libs freehold) -o coroutines
+ *     cc -std=c11 coroutines.c $(pkg-config --cflags --libs freehold) -o coroutines && ./coroutines
+ *
+ * Prints:
+ *     1000 coroutines on 50 stacks: sum 234340
  */
 #define _XOPEN_SOURCE 700
 #include "freehold.h"
@@ -14,7 +17,7 @@
 #define ROUNDS 20
 #define STACK_BYTES 65536
 
-/* Valgrind follows a stack switch if it knows the stacks. */
+/* For runs under valgrind alone, which has to know the stacks to follow a switch: build with -DWITH_VALGRIND for such a run. */
 #if defined(WITH_VALGRIND)
 #include <valgrind/valgrind.h>
 #else

@@ -1,6 +1,15 @@
-/* The counters of a server: threads count requests, a register shows them as a page of Prometheus.
+/* The counters of a server: threads count requests, a registry shows them as a page for Prometheus.
  *
- *     cc -std=c11 counters.c $(pkg-config --cflags --libs freehold) -lpthread -o counters
+ *     cc -std=c11 counters.c $(pkg-config --cflags --libs freehold) -lpthread -o counters && ./counters
+ *
+ * Prints this, and the buckets of the histogram:
+ *     # TYPE open_requests gauge
+ *     open_requests 0
+ *     # TYPE requests_total counter
+ *     requests_total{path="/"} 400000
+ *     # TYPE response_bytes histogram
+ *     response_bytes_sum 298800000
+ *     response_bytes_count 400000
  */
 #include "freehold.h"
 #include <pthread.h>
@@ -33,16 +42,13 @@ static void *serve(void *ctx) {
 }
 
 int main(void) {
-#if defined(FH_EXAMPLE_FENCES)
-    /* ThreadSanitizer does not see the barriers that the system makes for readers. */
-    fh_use_fences();
-#endif
     fh_registry *registry;
     fh_label label = {"path", "/"};
     pthread_t threads[THREADS];
     must(fh_registry_new(&registry), "registry");
     must(fh_registry_counter(registry, "requests_total", &label, 1, &requests), "counter");
     must(fh_registry_gauge(registry, "open_requests", NULL, 0, &open_requests), "gauge");
+    /* No labels. Values are shown divided by 1, that is, as bytes. */
     must(fh_registry_histogram(registry, "response_bytes", NULL, 0, 1, &bytes), "histogram");
     for (size_t at = 0; at < THREADS; at++)
         if (pthread_create(&threads[at], NULL, serve, NULL) != 0) return 1;
@@ -53,6 +59,7 @@ int main(void) {
     char *page;
     size_t len;
     must(fh_counter_get(requests, &sum), "get");
+    /* 0: Prometheus' text, 1: OpenMetrics. */
     must(fh_registry_render(registry, 0, &page, &len), "render");
     fwrite(page, 1, len, stdout);
     free(page);

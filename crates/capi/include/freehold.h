@@ -1327,17 +1327,17 @@ int fh_histogram_snapshot_quantile(const struct fh_histogram_snapshot *snapshot,
                                    uint64_t *least,
                                    uint64_t *most);
 
-// Makes a register without metrics. The caller owns the handle, and ends it by fh_registry_destroy. Any thread. Cost: constant.
+// Makes a registry without metrics. The caller owns the handle, and ends it by fh_registry_destroy. Any thread. Cost: constant.
 //
 // @return FH_OK; FH_ENULL; FH_ENOMEM
 int fh_registry_new(struct fh_registry **registry);
 
-// Ends a register and its metrics, which no thread uses any more. Cost: O(n) for n metrics.
+// Ends a registry and its metrics, which no thread uses any more. Cost: O(n) for n metrics.
 //
 // @return FH_OK; FH_ENULL
 int fh_registry_destroy(struct fh_registry *registry);
 
-// The counter of a name and labels, made if there is none. `labels`: `count` of them, NULL if 0. `counter`: belongs to the register,
+// The counter of a name and labels, made if there is none. `labels`: `count` of them, NULL if 0. `counter`: belongs to the registry,
 // whose end ends it. Any thread. Cost: O(log n) for n metrics, under a lock.
 //
 // @return FH_OK; FH_ENULL; FH_EINVAL: a bad name or label; FH_EOCCUPIED: the name is of another kind; FH_ENOMEM

@@ -102,3 +102,34 @@ fn every_example_is_read() {
     }
     assert_eq!(names.len(), 18, "{names:?}");
 }
+
+/// What the example of areas says can have happened: places are aligned and within their window, and a purge covers what was freed.
+#[test]
+fn the_example_of_areas_is_possible() {
+    let (_, text) = examples().into_iter().find(|(name, _)| name == "trace.kva").unwrap();
+    let (mut freed, mut checked) = (Vec::new(), 0);
+    for event in opened("trace.kva", kva::Events::new(Lines::from_text("trace.kva", &text))) {
+        let event = event.unwrap();
+        match event.kind {
+            kva::EventKind::Alloc => {
+                let span = event.span.unwrap();
+                assert_eq!(span.first() % event.align.unwrap().bytes(), 0, "{event:?}");
+                let window = event.window.unwrap();
+                assert!(window.first() <= span.first() && span.last() <= window.last(), "{event:?}");
+            }
+            kva::EventKind::InitialLazy | kva::EventKind::Free | kva::EventKind::FreeUnknown => {
+                freed.push(event.address.unwrap());
+                continue;
+            }
+            kva::EventKind::Purge => {
+                let span = event.span.unwrap();
+                assert_eq!(event.note, freed.len().to_string(), "{event:?}");
+                assert_eq!(freed.iter().min(), Some(&span.first()), "{event:?}");
+                assert!(freed.iter().all(|address| *address <= span.last()), "{event:?}");
+            }
+            _ => continue,
+        }
+        checked += 1;
+    }
+    assert_eq!(checked, 2, "an allocation and a purge");
+}

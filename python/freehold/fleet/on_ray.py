@@ -16,7 +16,7 @@ def tables(files: list[str], task: Task, address: str) -> Iterator[pa.Table]:
     try:
         import ray
     except ImportError as error:
-        raise LackingError("Ray is not installed: pip install 'freehold[ray]'") from error
+        raise LackingError("Ray is not installed: in the repository, pip install './python[ray]'") from error
     if not ray.is_initialized():
         ray.init(address=None if address == "ray" else address)
 

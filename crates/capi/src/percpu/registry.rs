@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-/// Blocks that are set aside for a call, and the bytes of each beyond those of the caller's strings: an entry of the register, its
+/// Blocks that are set aside for a call, and the bytes of each beyond those of the caller's strings: an entry of the registry, its
 /// parts, and the nodes of the maps that it goes into.
 const BLOCKS: usize = 32;
 const BLOCK_BYTES: usize = 4096;
@@ -31,7 +31,7 @@ pub struct fh_label {
     pub value: *const c_char,
 }
 
-/// Makes a register without metrics. The caller owns the handle, and ends it by fh_registry_destroy. Any thread. Cost: constant.
+/// Makes a registry without metrics. The caller owns the handle, and ends it by fh_registry_destroy. Any thread. Cost: constant.
 ///
 /// @return FH_OK; FH_ENULL; FH_ENOMEM
 #[unsafe(no_mangle)]
@@ -40,7 +40,7 @@ pub extern "C" fn fh_registry_new(registry: Option<&mut MaybeUninit<Box<fh_regis
     hand_out(registry, Ok(fh_registry(Registry::new())))
 }
 
-/// Ends a register and its metrics, which no thread uses any more. Cost: O(n) for n metrics.
+/// Ends a registry and its metrics, which no thread uses any more. Cost: O(n) for n metrics.
 ///
 /// @return FH_OK; FH_ENULL
 #[unsafe(no_mangle)]
@@ -94,7 +94,7 @@ unsafe fn with_labels<T>(
     Ok(get(name, &pairs)?)
 }
 
-/// The counter of a name and labels, made if there is none. `labels`: `count` of them, NULL if 0. `counter`: belongs to the register,
+/// The counter of a name and labels, made if there is none. `labels`: `count` of them, NULL if 0. `counter`: belongs to the registry,
 /// whose end ends it. Any thread. Cost: O(log n) for n metrics, under a lock.
 ///
 /// @return FH_OK; FH_ENULL; FH_EINVAL: a bad name or label; FH_EOCCUPIED: the name is of another kind; FH_ENOMEM

@@ -176,10 +176,6 @@ static void check_areas(void)
 
 int main(void)
 {
-#if defined(FH_EXAMPLE_FENCES)
-	/* ThreadSanitizer does not see the barriers that the system makes for readers. */
-	fh_use_fences();
-#endif
 	check_sessions();
 	check_areas();
 	rcu_barrier();
