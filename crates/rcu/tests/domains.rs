@@ -18,6 +18,24 @@ fn nobody_reads(domain: &Domain) -> bool {
 }
 
 #[test]
+fn a_backlog_tells_what_it_holds_and_what_came_back() {
+    let domain = Domain::new();
+    let mut backlog = Backlog::new(&domain, 10);
+    let reader = domain.read();
+    for number in 0..3 {
+        backlog.reserve(1, |_| ()).unwrap();
+        backlog.retire(number).unwrap();
+    }
+    let figures = |backlog: &Backlog<'_, i32>| {
+        let stats = backlog.stats();
+        (stats.held, stats.peak, stats.limit, stats.retired, stats.reclaimed)
+    };
+    assert_eq!((backlog.poll(drop), figures(&backlog)), (Ok(0), (3, 3, 10, 3, 0)));
+    drop(reader);
+    assert_eq!((backlog.poll(drop), figures(&backlog)), (Ok(3), (0, 3, 10, 3, 3)));
+}
+
+#[test]
 fn a_thread_reads_in_each_domain_for_itself() {
     for (one, other) in [(Domain::new(), Domain::new()), (Domain::fenced(), Domain::named("bus"))] {
         let outer = one.read();

@@ -339,6 +339,12 @@ fn slots_are_aligned_as_asked_for() {
         let slots: Vec<_> = (0..32).map(|_| pool.get().unwrap()).collect();
         assert!(slots.iter().all(|slot| slot.as_ptr().addr().get().is_multiple_of(promised)), "{size}");
     }
+    // The first begins off a multiple of what a page table covers.
+    let pool = vm.slots(&SlotLayout::new(4096).guard(0).count(32)).unwrap();
+    let slots: Vec<_> = (0..32).map(|_| pool.get().unwrap()).collect();
+    let first = slots.iter().map(|slot| slot.as_ptr().addr().get()).min();
+    assert_eq!(first.map(|first| first % (2 * MIB)), Some(64 << 10));
+    drop(slots);
     assert_eq!(aligned(64 << 10, 4096, 0), Ok(64 << 10));
     assert_eq!(aligned(9 << 12, 32 << 10, 4096), Ok(64 << 10));
     assert!(aligned(4096, 1, 0).is_ok());
