@@ -54,8 +54,7 @@ impl Recorded {
             results.of(key).put(Metric::Ratio, Stat::Mean, mean, recordings);
             let (plural, least) = (if recordings == 1 { "" } else { "s" }, count(LEAST_OPERATIONS as u64));
             results.note(format!(
-                "the default engine's time over {recordings} {} recording{plural} of at least {least} operations: {mean:.2} of {yardstick}'s \
-                 (geometric mean)",
+                "{recordings} {} recording{plural} of {least} operations and more: {mean:.2} of {yardstick}'s time (geometric mean)",
                 suite.name(),
             ));
         }

@@ -77,7 +77,7 @@ fn with_unsafe(name: &str) -> BTreeSet<String> {
 
 #[test]
 fn where_unsafe_is() {
-    says("None has `unsafe` but `maple`");
+    says("No library crate has `unsafe` but `maple`");
     says("(five files)");
     let right = ["entry.rs", "map/words.rs", "shared/arena.rs", "shared/view.rs", "shared/words.rs"];
     assert_eq!(with_unsafe("maple"), right.map(String::from).into());
@@ -110,8 +110,10 @@ fn dependencies(features: &[&str]) -> BTreeSet<String> {
 
 #[test]
 fn what_they_depend_on() {
-    says("have one dependency (`arrayvec`; with `std` also `libc`; `serde` if its feature is on)");
+    says(
+        "depend on `arrayvec` (with `std` also on `libc`; `freehold-metrics` on `metrics`; `serde` if its feature is on)",
+    );
     assert_eq!(dependencies(&[]), ["arrayvec"].map(String::from).into());
     assert_eq!(dependencies(&["std"]), ["arrayvec", "libc"].map(String::from).into());
-    assert!(dependencies(&["serde"]).contains("serde"));
+    assert!(dependencies(&["serde"]).contains("serde") && dependencies(&["metrics"]).contains("metrics"));
 }
