@@ -35,11 +35,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// `CLONE_*`: shares the address space; the maker waits; a thread of the same process. `SIGCHLD`: as `fork` does.
+/// `CLONE_*`: shares the address space; a thread of the same process.
 pub(super) const CLONE_VM: u64 = 0x100;
-const CLONE_VFORK: u64 = 0x4000;
 pub(super) const CLONE_THREAD: u64 = 0x1_0000;
+/// What `fork` asks of `clone`, and what `vfork` asks beside sharing the address space: that the maker waits. Other architectures have
+/// neither call.
+#[cfg(target_arch = "x86_64")]
 const SIGCHLD: u64 = 17;
+#[cfg(target_arch = "x86_64")]
+const CLONE_VFORK: u64 = 0x4000;
 /// `MAP_ANONYMOUS`.
 const ANONYMOUS: u64 = 0x20;
 /// Advices that cannot change mappings, as in the filter of tracefs.
