@@ -174,6 +174,7 @@ mod tests {
         let first = u64::MAX - 5 * TOP + 1;
         let map = PageMap::new(Span::new(first, u64::MAX).unwrap(), 16).unwrap();
         let name = SlabRef::new(1, 7);
+        assert_eq!(map.bytes(), 5 * size_of::<Top>(), "no cells yet");
         // Ends within tops on both sides, and covers one; one that is all of a top; one cell, the last there is.
         for (offset, size) in [(TOP - CELL, TOP + 2 * CELL), (2 * TOP, TOP), (5 * TOP - CELL, CELL)] {
             let span = Span::from_size(first + offset, size).unwrap();
@@ -197,5 +198,7 @@ mod tests {
         }
         assert_eq!(map.name_at(first - 1), None);
         assert_eq!(map.name_at(0), None);
+        // A top that was covered whole took none.
+        assert_eq!(map.bytes(), 5 * size_of::<Top>() + 3 * 8 * CELLS as usize);
     }
 }
