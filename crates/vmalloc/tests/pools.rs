@@ -372,7 +372,7 @@ fn every_question_to_the_system_is_counted() {
 #[test]
 fn a_pool_has_the_name_that_it_was_given() {
     let vm = vm();
-    let slots = vm.slots(&SlotLayout::new(4096).count(32).name("pages of a test")).unwrap();
+    let slots = vm.slots(&SlotLayout::new(4096).count(32).guard(GUARD).name("pages of a test")).unwrap();
     slots.get().unwrap()[0] = 1;
     assert_eq!(vm.stats().zones[1].name, "pages of a test");
     #[cfg(all(target_os = "linux", not(miri)))]
