@@ -80,7 +80,8 @@ fn whole_maps() {
 fn bounds_within_entries_and_gaps() {
     for_all_maps(|mut maps| {
         let gaps = gaps_of(&maps.spans);
-        for bounds in bounds(&maps.spans) {
+        // Under Miri, which is slow, every third of them.
+        for bounds in bounds(&maps.spans).into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
             let wanted = maps.entries(&bounds);
             for order in few_orders(wanted.len()) {
                 order.check(maps.words.range(bounds.clone()), &wanted);
