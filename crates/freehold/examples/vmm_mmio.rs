@@ -22,7 +22,7 @@ const CPUS: u64 = 3;
 /// Devices that stay from the start to the end.
 const KEPT: u64 = 16;
 /// Devices that are plugged in, moved and taken out.
-const ROUNDS: u64 = 2000;
+const ROUNDS: u64 = 200;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
