@@ -66,6 +66,18 @@ fn a_change_that_removes_no_value_issues_no_barrier() {
     }
 }
 
+/// A word that needs no drop is not kept for readers: they see the old or the new one.
+#[test]
+fn values_without_a_drop_do_not_wait() {
+    let map: MapleTree<u64> = MapleTree::builder().domain(Domain::new()).build();
+    map.store(10..20, 1).unwrap();
+    let (reading, before) = (map.read(), map.backlog().held);
+    for value in 2..100 {
+        map.store(10..20, value).unwrap();
+    }
+    assert_eq!((reading.get(12), map.backlog().held), (Some(99), before));
+}
+
 #[test]
 fn a_reader_delays_the_drop_to_the_first_change_after_it_has_left() {
     let later: [(&str, Change); 6] = [
