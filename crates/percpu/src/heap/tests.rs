@@ -186,6 +186,23 @@ fn the_lock_is_taken_once_for_many_operations() {
     assert!(frees as usize * 16 <= MANY, "{frees} visits for {MANY} frees");
 }
 
+/// What a thread has freed it hands out again, zeroed, and asks nobody for more.
+#[test]
+#[allow(unsafe_code)]
+fn an_object_that_was_freed_is_handed_out_again_without_the_lock() {
+    let heap = small().build().unwrap();
+    let first = heap.alloc::<AtomicU64>().unwrap();
+    // SAFETY: it is live, and named nowhere else.
+    unsafe { heap.free(first) };
+    let visits = heap.stats().lock_visits;
+    for _ in 0..MANY {
+        let object = heap.alloc::<AtomicU64>().unwrap();
+        // SAFETY: as above.
+        unsafe { heap.free(object) };
+    }
+    assert_eq!(heap.stats().lock_visits, visits);
+}
+
 #[test]
 #[allow(unsafe_code)]
 fn what_cannot_wait_makes_no_call() {

@@ -40,6 +40,8 @@ fn bounds_of_pages_are_counted() {
         let mut set: ChunkSet = ChunkSet::new(Config::new(unit_bytes, 1)).unwrap();
         set.alloc(&Request::new(4)).unwrap();
         let maps: usize = set.chunks.positions().iter().map(|chunk| chunk.map_bytes()).sum();
+        let chunk = set.chunks.at(0);
+        assert!(chunk.map_bytes() > chunk.used.bytes(), "pages have a map, too");
         set.stats().metadata_bytes - maps
     };
     let more_pages = ((MAX_UNIT_BYTES - MIN_UNIT_BYTES) / 4096) as usize;
