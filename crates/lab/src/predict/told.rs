@@ -33,44 +33,51 @@ pub fn add_predicted(
 ) -> anyhow::Result<()> {
     let title = label.map_or_else(|| title_of(file), |label| Ok(label.to_owned()))?;
     let recorded = predict(file, &Settings::default(), way)?;
-    let line = line(&recorded, way);
-    // The counts that follow stand in the table.
-    results.fact(&format!("predicted:{title}"), line.split(';').next().unwrap_or_default());
-    results.note(format!("{title}: {ENGINE} {line}"));
+    // The other counts stand in the table.
+    results.fact(&format!("predicted:{title}"), head(&recorded, way));
+    results.note(format!("{title}: {ENGINE} {}", line(&recorded, way)));
     add(&title, RECORDED, &recorded, results);
     if !settings.is_empty() {
         let predicted = predict(file, settings, way)?;
-        results.note(format!("{title}: {ENGINE} with {}: {}", settings.text(), self::line(&predicted, way)));
+        results.note(format!("{title}: {ENGINE} with {}: {}", settings.text(), line(&predicted, way)));
         add(&title, &settings.text(), &predicted, results);
     }
     Ok(())
 }
 
-/// The prediction in a sentence.
-fn line(predicted: &Predicted, way: Way) -> String {
-    let Predicted { lost, ref kinds, .. } = *predicted;
-    if lost > 0 {
-        return format!("says nothing of agreement: {} events were lost while it was recorded", count(lost));
+/// How many addresses were predicted.
+fn head(predicted: &Predicted, way: Way) -> String {
+    if predicted.lost > 0 {
+        let lost = count(predicted.lost);
+        return format!("says nothing of agreement: {lost} events were lost while it was recorded");
     }
-    let of = |kind: Kind| count(kinds[kind as usize]);
-    let races = count(
-        [Kind::InPurge, Kind::BeforePurge, Kind::AfterAnother].map(|kind| kinds[kind as usize]).iter().sum(),
-    );
     let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
     let (right, all) = (predicted.right(), predicted.allocations());
-    let known = all - kinds[Kind::Unknown as usize];
     let head = format!("predicts {} of {} addresses ({:.2} %", count(right), count(all), share(right, all));
     if way.free_running {
         return format!("{head}), running free: it keeps its own places");
     }
+    let known = all - predicted.kinds[Kind::Unknown as usize];
     let known = if known < all {
         format!(", {:.2} % of what can be known)", share(right, known))
     } else {
         ")".to_owned()
     };
     let strict = if way.strict { ", strictly" } else { "" };
+    format!("{head}{known}{strict}")
+}
+
+/// The prediction in a sentence: how many, and what decided the others.
+fn line(predicted: &Predicted, way: Way) -> String {
+    let head = head(predicted, way);
+    if predicted.lost > 0 || way.free_running {
+        return head;
+    }
+    let number = |kind: Kind| predicted.kinds[kind as usize];
+    let of = |kind: Kind| count(number(kind));
+    let races = count([Kind::InPurge, Kind::BeforePurge, Kind::AfterAnother].map(number).iter().sum());
     format!(
-        "{head}{known}{strict}; {} depend on the shape of the kernel's tree; {} touch space whose state before the recording is \
+        "{head}; {} depend on the shape of the kernel's tree; {} touch space whose state before the recording is \
          unknown; {} go elsewhere. {races} fell into a race at a purge or with another task; of {} only their own row tells the pool \
          that held them at the start",
         of(Kind::Shape),
