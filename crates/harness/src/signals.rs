@@ -122,6 +122,15 @@ impl Signals {
     }
 }
 
+/// Gives the three signals their default effect again, in this process and in the programs that it starts. For tests that send
+/// signals: whoever started them may ignore some, as nohup(1) does.
+pub fn set_default() {
+    for (signal, _) in CAUGHT {
+        // SAFETY: the default action runs nothing of this process.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 impl Drop for Signals {
     fn drop(&mut self) {
         for (signal, before) in &self.before {

@@ -173,6 +173,7 @@ fn fake_tracefs() -> TempDir {
 
 #[test]
 fn ctrl_c_ends_a_recording_and_puts_all_back() {
+    freehold_harness::signals::set_default();
     for signal in ["INT", "TERM", "HUP"] {
         let (tracefs, to) = (fake_tracefs(), TempDir::new().unwrap());
         let option = format!("--tracefs={}", tracefs.path().display());

@@ -152,6 +152,7 @@ fn ctrl_c_leaves_the_best_so_far() {
     if !has_cc("ctrl_c_leaves_the_best_so_far") {
         return;
     }
+    freehold_harness::signals::set_default();
     // It takes a while for every free, so that trials take long, and is wrong from the fourth on.
     let slow = FIRST_FIT
         .replace("it->area_count--;", "it->area_count--;\n\t\t\tusleep(1000);\n\t\t\tfrees++;")

@@ -10,8 +10,9 @@ mod storms;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A process catches signals once at a time, so one of these tests runs at a time.
+/// A process catches signals once at a time, so one of these tests runs at a time. None of them is ignored.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
+    freehold_harness::signals::set_default();
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
