@@ -1,6 +1,6 @@
 use super::AddressSpace;
 use crate::{AllocError, FreeError, LayoutError, MoveError, Placement, Request};
-use freehold_units::{Align, Span};
+use freehold_units::{Align, Span, Tally, Work};
 use std::string::{String, ToString};
 use std::vec::Vec;
 
@@ -26,6 +26,27 @@ fn unchanged<V>(space: &AddressSpace<V>, stats: crate::Stats) {
         (now.regions, now.busy_bytes, now.free_blocks, now.free_bytes, now.largest_free_bytes),
         (stats.regions, stats.busy_bytes, stats.free_blocks, stats.free_bytes, stats.largest_free_bytes)
     );
+}
+
+#[test]
+fn a_free_counts_the_free_blocks_that_it_joins() {
+    let mut space = space(4);
+    for page in 0..4 {
+        space.alloc_at(pages(page, 1), 0).unwrap();
+    }
+    for (page, kind) in
+        [(1, Work::MergedNone), (3, Work::MergedNone), (0, Work::MergedNext), (2, Work::MergedBoth)]
+    {
+        let mut tally = Tally::default();
+        space.free_probed(page * PAGE, &mut tally).unwrap();
+        for other in [Work::MergedNone, Work::MergedPrevious, Work::MergedNext, Work::MergedBoth] {
+            assert_eq!(tally.of(other), u64::from(other == kind), "page {page}, {other:?}");
+        }
+    }
+    space.alloc_at(pages(2, 2), 0).unwrap();
+    let mut tally = Tally::default();
+    space.free_probed(2 * PAGE, &mut tally).unwrap();
+    assert_eq!(tally.of(Work::MergedPrevious), 1);
 }
 
 #[test]

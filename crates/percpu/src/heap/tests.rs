@@ -273,6 +273,16 @@ fn what_was_prepared_is_found_without_waiting() {
     assert_eq!(heap.stock.kept(), []);
 }
 
+#[test]
+fn a_heap_without_a_capacity_asks_for_half_until_it_has_the_smallest() {
+    let _failing = failing::after(0);
+    let refusal = PerCpuHeap::builder().build().unwrap_err();
+    let HeapError::Reserve { reserve_bytes, capacity_bytes, error } = refusal else { panic!("{refusal}") };
+    assert!(error.is_out_of_memory());
+    assert_eq!(capacity_bytes, build::MIN_CAPACITY_BYTES);
+    assert!(reserve_bytes >= capacity_bytes);
+}
+
 /// A heap is made, and two chunks are filled, with the n-th memory call refused, for each n until all succeed.
 #[test]
 #[allow(unsafe_code)]
