@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use freehold_lab::{output, stop};
-use freehold_trace::{Kind, Lines, Suite, TraceError, TraceHeader, write_parquet};
+use freehold_trace::{COMMENT, Form, Kind, Lines, Suite, TraceError, TraceHeader};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::io::Write;
@@ -18,8 +18,6 @@ use tempfile::TempPath;
 
 /// Under which a table's schema has the first lines of the file.
 const HEADER: &str = "freehold.header";
-/// The column of lines that are no events, in Parquet files of the program.
-const COMMENT: &str = "comment";
 /// What a trace that is in no file is called in errors and records.
 pub(crate) const IN_MEMORY: &str = "memory";
 
@@ -184,20 +182,7 @@ fn parsed(text: &str) -> Result<TraceHeader, TraceError> {
 }
 
 fn write(path: &Path, header: &TraceHeader, batches: &[RecordBatch]) -> anyhow::Result<()> {
-    output::write_with(path, |mut out| {
-        if path.extension().is_some_and(|extension| extension == "zst") {
-            let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
-            write_text(&mut packed, header, batches)?;
-            packed.finish()?;
-            return Ok(());
-        }
-        if path.extension().is_some_and(|extension| extension == "parquet") {
-            let mut text = Vec::new();
-            write_text(&mut text, header, batches)?;
-            return Ok(write_parquet(text.as_slice(), &mut out)?);
-        }
-        write_text(out, header, batches)
-    })
+    output::write_with(path, |out| Form::of(path).write(out, |text| write_text(text, header, batches)))
 }
 
 fn write_text(mut out: &mut dyn Write, header: &TraceHeader, batches: &[RecordBatch]) -> anyhow::Result<()> {

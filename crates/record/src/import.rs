@@ -34,12 +34,7 @@ pub struct Options {
     pub vmallocinfo: Vec<PathBuf>,
     /// Which events are wanted of a file that has several kinds; else those of the first.
     pub kind: Option<Kind>,
-    /// Whether the trace is compressed with zstd.
-    pub compress: bool,
 }
-
-/// How well a trace is compressed, of 1 to 22.
-const LEVEL: i32 = 10;
 
 /// Reads a recording, whose kind is found from its content, and writes the trace. Files of `/proc/vmallocinfo` may be among the
 /// others.
@@ -86,14 +81,7 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);
     }
-    let mut summary = if options.compress {
-        let mut out = zstd::Encoder::new(out, LEVEL)?;
-        let summary = convert(&meta, &recording.snapshots, &mut events, &mut out)?;
-        out.finish()?.flush()?;
-        summary
-    } else {
-        convert(&meta, &recording.snapshots, &mut events, out)?
-    };
+    let mut summary = convert(&meta, &recording.snapshots, &mut events, out)?;
     summary.warnings.extend(events.events.warnings());
     if summary.rows == 0 && recording.has_kind {
         summary.warnings.push("nothing was recorded".to_owned());
@@ -103,16 +91,6 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         return Err(Error::MissingEvent { file: file.clone(), event, since, release: meta.release });
     }
     Ok(summary)
-}
-
-/// Compresses a trace as [`import`] does.
-///
-/// # Errors
-/// The one cannot be read, or the other not be written.
-pub fn compress(trace: &mut impl Read, out: &mut impl Write) -> io::Result<()> {
-    let mut out = zstd::Encoder::new(out, LEVEL)?;
-    io::copy(trace, &mut out)?;
-    out.finish()?.flush()
 }
 
 /// What a file looks like.

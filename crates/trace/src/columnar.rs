@@ -19,7 +19,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::record::Field;
 use parquet::schema::parser::parse_message_type;
 use std::fmt::Write as _;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Rows of a group.
@@ -29,8 +29,8 @@ const HEADER_LINES: usize = 4;
 /// The metadata that has them, and the one that names columns in hexadecimal digits.
 const HEADER: &str = "freehold.header";
 const HEX: &str = "freehold.hex";
-/// The column of lines that are no event.
-const COMMENT: &str = "comment";
+/// The column of lines that are no event, in a Parquet file.
+pub const COMMENT: &str = "comment";
 /// Columns whose numbers are written in hexadecimal digits.
 const IN_HEX: [&str; 10] =
     ["addr", "vstart", "vend", "off_or_newaddr", "min", "max", "index", "last", "piv", "val"];
@@ -65,16 +65,35 @@ fn odd(what: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("Parquet: {what}"))
 }
 
-/// The text of a trace as a Parquet file.
-///
-/// # Errors
-/// It is no trace, too long, or `out` cannot be written.
-pub fn write_parquet(trace: impl Read, out: &mut impl Write) -> io::Result<()> {
-    let mut text = String::new();
-    trace.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(odd(format!("a trace of more than {} MiB", MOST_BYTES >> 20)));
+/// The text of a trace that becomes a Parquet file.
+#[derive(Default)]
+pub(crate) struct Text(Vec<u8>);
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if (self.0.len() + bytes.len()) as u64 > MOST_BYTES {
+            return Err(odd(format!("a trace of more than {} MiB", MOST_BYTES >> 20)));
+        }
+        self.0.write(bytes)
     }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Text {
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// The text is no trace, or `out` cannot be written.
+    pub(crate) fn write_parquet(self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&file(&String::from_utf8(self.0).map_err(odd)?)?)
+    }
+}
+
+/// The text of a trace as a Parquet file.
+fn file(text: &str) -> io::Result<Vec<u8>> {
     let header: Vec<&str> = text.lines().take(HEADER_LINES).collect();
     let names = header.get(HEADER_LINES - 1).and_then(|line| line.strip_prefix('#'));
     let names: Vec<&str> = names.map(|line| line.split(',').collect()).unwrap_or_default();
@@ -84,8 +103,7 @@ pub fn write_parquet(trace: impl Read, out: &mut impl Write) -> io::Result<()> {
     }
     let rows: Vec<&str> = text.lines().skip(HEADER_LINES).collect();
     let kinds = kinds(&names, &rows)?;
-    let bytes = written(&header.join("\n"), &names, &kinds, &rows).map_err(odd)?;
-    out.write_all(&bytes)
+    written(&header.join("\n"), &names, &kinds, &rows).map_err(odd)
 }
 
 fn is_name(name: &str) -> bool {

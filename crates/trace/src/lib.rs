@@ -13,6 +13,7 @@ mod driven;
 mod error;
 mod events;
 mod file_kind;
+mod form;
 mod hash;
 mod header;
 pub mod kva;
@@ -31,16 +32,17 @@ pub mod vma;
 mod work;
 
 #[cfg(feature = "parquet")]
-pub use columnar::write_parquet;
+pub use columnar::COMMENT;
 pub use drive::Drive;
 pub use driven::Driven;
 pub use error::TraceError;
 pub use events::{EventReader, EventWriter, Stamp, TraceEvent, TraceFormat};
 pub use file_kind::{FileKind, Suite};
+pub use form::Form;
 pub use hash::Fnv;
 pub use header::{Kind, TITLE, TITLE_V1, TraceHeader};
 pub use lines::{Fields, Lines, MOST_LINES};
 pub use random::SplitMix;
 pub use reader::{Format, Reader};
-pub use source::{WITHOUT_PARQUET, is_pipe, open, read_text};
+pub use source::{is_pipe, open, read_text};
 pub use work::RivalWork;

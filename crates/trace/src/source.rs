@@ -1,6 +1,7 @@
 //! Where the bytes of a file come from. A regular file is opened anew each time; a pipe, or standard input under the name `-`,
 //! is read once and kept, so that it can be opened again.
 
+use crate::Form;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -18,7 +19,8 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// How a Parquet file begins.
 const PARQUET: &[u8] = b"PAR1";
 /// What is said of a Parquet file by a program that was built without the feature `parquet`.
-pub const WITHOUT_PARQUET: &str = "a Parquet file, which takes a program built with --features parquet";
+pub(crate) const WITHOUT_PARQUET: &str =
+    "a Parquet file, which takes a program built with --features parquet";
 
 /// What was read of pipes.
 static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
@@ -41,7 +43,7 @@ pub fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
     } else {
         Box::new(BufReader::new(File::open(file)?))
     };
-    if file.extension().is_some_and(|ending| ending == "zst") || reader.fill_buf()?.starts_with(&ZSTD) {
+    if Form::of(file) == Form::Zstd || reader.fill_buf()?.starts_with(&ZSTD) {
         reader = Box::new(BufReader::new(zstd::Decoder::with_buffer(reader)?));
     } else if reader.fill_buf()?.starts_with(PARQUET) {
         reader = Box::new(Cursor::new(parquet_text(reader)?));

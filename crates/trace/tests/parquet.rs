@@ -1,10 +1,17 @@
 //! Traces as Parquet files, and back to the same text.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test stops at once")]
 
-use freehold_trace::{FileKind, Suite, open, write_parquet};
+use freehold_trace::{FileKind, Form, Suite, open};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// The Parquet file of a text.
+fn parquet(trace: &str) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    Form::Parquet.write(&mut bytes, |out| out.write_all(trace.as_bytes()))?;
+    Ok(bytes)
+}
 
 /// A file of this test alone.
 fn file(name: &str) -> PathBuf {
@@ -19,9 +26,8 @@ fn text(file: &Path) -> String {
 
 /// The text that comes back of a trace, and the kind of the file in between.
 fn back(name: &str, trace: &str) -> (String, FileKind) {
-    let (file, mut bytes) = (file(name), Vec::new());
-    write_parquet(trace.as_bytes(), &mut bytes).unwrap();
-    fs::write(&file, bytes).unwrap();
+    let file = file(name);
+    fs::write(&file, parquet(trace).unwrap()).unwrap();
     let read = (text(&file), FileKind::of(&file).unwrap());
     fs::remove_file(file).unwrap();
     read
@@ -66,10 +72,9 @@ fn gaps_and_names_of_tasks_come_back_in_their_places() {
 #[test]
 fn what_is_no_trace_is_refused() {
     for wrong in ["", "a,b\n1,2\n", &GAPS.replace("start helper", "start,helper")] {
-        assert!(write_parquet(wrong.as_bytes(), &mut Vec::new()).is_err(), "{wrong}");
+        assert!(parquet(wrong).is_err(), "{wrong}");
     }
-    let (file, mut bytes) = (file("damaged"), Vec::new());
-    write_parquet(GAPS.as_bytes(), &mut bytes).unwrap();
+    let (file, bytes) = (file("damaged"), parquet(GAPS).unwrap());
     for at in [5, bytes.len() / 2, bytes.len() - 9] {
         fs::write(&file, &bytes[..at]).unwrap();
         assert!(open(&file).is_err(), "the first {at} bytes");

@@ -4,10 +4,9 @@ use crate::failure::usage;
 use crate::output;
 use anyhow::Context;
 use freehold_record::convert::Summary;
-use freehold_record::import::{Options, compress, import};
-use freehold_trace::{FileKind, Kind, WITHOUT_PARQUET};
+use freehold_record::import::{Options, import};
+use freehold_trace::{FileKind, Form, Kind};
 use serde::Serialize;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// What became of a recording.
@@ -47,16 +46,9 @@ pub fn run(
     let named = named.and_then(|name| name.split('.').next()).filter(|name| !name.is_empty());
     let file = into.map_or_else(|| format!("{}.csv.zst", named.unwrap_or("imported")).into(), Path::to_owned);
     check_form(&file)?;
-    let ends = |with: &str| file.extension().is_some_and(|ending| ending == with);
-    let options = Options { vmallocinfo: vmallocinfo.to_vec(), kind, compress: ends("zst") };
-    let summary = output::write_with(&file, |mut out| {
-        if !ends(PARQUET) {
-            return Ok(import(files, &options, &mut out)?);
-        }
-        let mut text = Vec::new();
-        let summary = import(files, &options, &mut text)?;
-        write_parquet(text.as_slice(), out)?;
-        Ok(summary)
+    let options = Options { vmallocinfo: vmallocinfo.to_vec(), kind };
+    let summary = output::write_with(&file, |out| -> anyhow::Result<_> {
+        Form::of(&file).write(out, |mut text| Ok(import(files, &options, &mut text)?))
     })?;
     Ok(Imported::new(file, summary))
 }
@@ -75,36 +67,17 @@ pub fn rewrite(trace: &Path, into: &Path) -> anyhow::Result<()> {
     check_form(into)?;
     let reader = freehold_trace::open(trace);
     let mut reader = reader.with_context(|| format!("{} cannot be read", trace.display()))?;
-    output::write_with(into, |mut out| match into.extension().and_then(|ending| ending.to_str()) {
-        Some(PARQUET) => write_parquet(reader, out),
-        Some("zst") => Ok(compress(&mut reader, &mut out)?),
-        _ => Ok(std::io::copy(&mut reader, &mut out).map(drop)?),
+    output::write_with(into, |out| {
+        Form::of(into).write(out, |mut text| Ok(std::io::copy(&mut reader, &mut text).map(drop)?))
     })
 }
-
-/// How the name of a file ends that is in Parquet.
-const PARQUET: &str = "parquet";
 
 /// That a trace can be written in the form that a file's name asks for.
 ///
 /// # Errors
 /// In Parquet it cannot, by this program.
 pub fn check_form(file: &Path) -> anyhow::Result<()> {
-    let is_parquet = file.extension().is_some_and(|ending| ending == PARQUET);
-    if is_parquet && !cfg!(feature = "parquet") {
-        return usage(format!("{}: {WITHOUT_PARQUET}", file.display()));
-    }
-    Ok(())
-}
-
-#[cfg(feature = "parquet")]
-fn write_parquet(trace: impl Read, mut out: impl Write) -> anyhow::Result<()> {
-    Ok(freehold_trace::write_parquet(trace, &mut out)?)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn write_parquet(_: impl Read, _: impl Write) -> anyhow::Result<()> {
-    usage(WITHOUT_PARQUET)
+    Form::of(file).check().or_else(|why| usage(format!("{}: {why}", file.display())))
 }
 
 impl Imported {
