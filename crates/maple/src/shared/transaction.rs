@@ -110,7 +110,7 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
     /// # Errors
     /// As for [`MapleTree::store`]. The stores before stand, and can be committed or dropped.
     pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
-        self.put(Span::from_bounds(&bounds), value, false)
+        self.put(&bounds, value, false)
     }
 
     /// Stores a value over a free range.
@@ -121,7 +121,7 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
     /// # Errors
     /// As for [`MapleTree::insert`]. The stores before stand, and can be committed or dropped.
     pub fn insert(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
-        self.put(Span::from_bounds(&bounds), value, true)
+        self.put(&bounds, value, true)
     }
 
     /// Removes everything in a range.
@@ -144,8 +144,15 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         Ok(())
     }
 
-    fn put(&mut self, span: Option<Span>, value: E, is_insert: bool) -> Result<(), Rejected<E, WriteError>> {
-        let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
+    fn put(
+        &mut self,
+        bounds: &impl RangeBounds<u64>,
+        value: E,
+        is_insert: bool,
+    ) -> Result<(), Rejected<E, WriteError>> {
+        let Some(span) = Span::from_bounds(bounds) else {
+            return Err(Rejected { value, cause: WriteError::EmptyRange });
+        };
         // A split may panic: then the value is dropped after the lock is released.
         let entry = NewWord::new(value);
         let mut plan = StorePlan::new(span);

@@ -27,7 +27,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// error returns the value.
     #[doc(alias = "mtree_store_range")]
     pub fn store(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
-        self.put(Span::from_bounds(&bounds), value, false, Self::begin).map(drop)
+        self.put(&bounds, value, false, Self::begin).map(drop)
     }
 
     /// Stores a value over a free range.
@@ -38,7 +38,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// `Occupied` if the range overlaps an entry, or as for [`store`](Self::store).
     #[doc(alias = "mtree_insert_range")]
     pub fn insert(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
-        self.put(Span::from_bounds(&bounds), value, true, Self::begin).map(drop)
+        self.put(&bounds, value, true, Self::begin).map(drop)
     }
 
     /// As [`insert`](Self::insert), for a caller that holds a lock of its own, which the drop of a value may want: no
@@ -53,19 +53,21 @@ impl<E: StoredValue> MapleTree<E> {
         bounds: impl RangeBounds<u64>,
         value: E,
     ) -> Result<(), Rejected<E, WriteError>> {
-        self.put(Span::from_bounds(&bounds), value, true, Self::lock_alone).map(drop)
+        self.put(&bounds, value, true, Self::lock_alone).map(drop)
     }
 
     /// `lock` takes the lock for the change.
     #[inline]
     fn put<'a>(
         &'a self,
-        span: Option<Span>,
+        bounds: &impl RangeBounds<u64>,
         value: E,
         is_insert: bool,
         lock: impl FnOnce(&'a Self) -> Result<WriterGuard<'a>, WriteError>,
     ) -> Result<Reclaimed<E>, Rejected<E, WriteError>> {
-        let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
+        let Some(span) = Span::from_bounds(bounds) else {
+            return Err(Rejected { value, cause: WriteError::EmptyRange });
+        };
         // A split or the drop of a leftover may panic: then the value is dropped while no lock is held.
         let entry = NewWord::new(value);
         let mut plan = StorePlan::new(span);
