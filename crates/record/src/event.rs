@@ -204,7 +204,9 @@ impl What {
         match *self {
             Self::AreaAlloc { addr, size, align, vstart, vend, failed } => {
                 aligned(align)?;
-                ordered(vstart.saturating_add(1), vend)?;
+                if vstart >= vend {
+                    return Err(format!("the window from {vstart:x} to {vend:x} is empty"));
+                }
                 placed(if failed { 0 } else { addr }, size)
             }
             Self::ObjectAlloc { size, align, offset, .. } => {

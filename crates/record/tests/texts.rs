@@ -160,10 +160,13 @@ fn errors_say_what_is_wrong_and_where() {
     let alloc =
         "a-1 [0] 1.5: alloc_vmap_area: va_start: 4096 size=4096 align=3 vstart=0x0 vend=0xffff failed=0\n";
     text_fails(alloc, "text:1: an alignment of 3 is not a power of two");
-    text_fails(
-        &alloc.replace("align=3 vstart=0x0 vend=0xffff", "align=1 vstart=0x9 vend=0x9"),
-        "text:1: a is above 9",
-    );
+    for (start, said) in [("0x9", "9"), ("0xffffffffffffffff", "ffffffffffffffff")] {
+        let window = format!("align=1 vstart={start} vend={start}");
+        text_fails(
+            &alloc.replace("align=3 vstart=0x0 vend=0xffff", &window),
+            &format!("text:1: the window from {said} to {said} is empty"),
+        );
+    }
     text_fails(&alloc.replace("size=4096 align=3", "size=0 align=1"), "text:1: 0 bytes at 1000 are no area");
     text_fails("a-1 [0] 1.5: sched_switch: a=b\n", "none of the events that are of use");
     text_fails("\u{17}\u{8}\u{44}tracing9\0", "trace.dat: ");

@@ -78,7 +78,7 @@ impl TraceEvent for Event {
             _ => true,
         };
         if !needs {
-            return Err(format!("a {} lacks a field that it needs", kind.about()));
+            return Err(format!("a field that is needed is missing: {}", kind.about()));
         }
         Ok(Self { stamp, kind, object, address, size_bytes, span, align, window, note })
     }

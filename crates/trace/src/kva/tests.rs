@@ -89,7 +89,7 @@ fn a_recording_starts_with_what_was_live() {
 #[test]
 fn malformed_traces_are_errors_with_their_line() {
     let with = |from: &str, to: &str| replay(&TRACE.replacen(from, to, 1));
-    fails_at(with("I,1,", "I,,"), 5, "lacks a field");
+    fails_at(with("I,1,", "I,,"), 5, "a field that is needed is missing");
     fails_at(with(",A,2", ",B,2"), 6, "unknown op");
     fails_at(with("10000,40000", "40000,40000"), 6, "window is empty");
     fails_at(with("8192,4096", "8192,4095"), 6, "power of two");

@@ -92,7 +92,7 @@ impl TraceEvent for Event {
         if event.is_whole() {
             Ok(event)
         } else {
-            Err(format!("a {} lacks a field that it needs", kind.about()))
+            Err(format!("a field that is needed is missing: {}", kind.about()))
         }
     }
 

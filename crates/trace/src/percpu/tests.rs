@@ -287,14 +287,14 @@ fn malformed_traces_are_errors_with_their_line() {
     fails_at(with("kind=pcpu", "kind=kva"), 4, "columns");
     fails_at(with(",bytes_alloc", ""), 4, "columns");
     fails_at(with("10,1,7,A,1", "10,1,7,Q,1"), 5, "unknown op");
-    fails_at(with("10,1,7,A,1", "10,1,7,A,"), 5, "lacks a field");
+    fails_at(with("10,1,7,A,1", "10,1,7,A,"), 5, "a field that is needed is missing");
     fails_at(with("10,1,7", "10,1"), 5, "tid is unreadable");
     fails_at(with("4,4,6", "4,3,6"), 5, "power of two");
     fails_at(with("4,4,6", "4,4,8"), 5, "unknown flags");
     fails_at(with("4,4,6,16,caller", "4,4,6,16"), 5, "site is missing");
     fails_at(with("4,4,6,16,caller", "4,4,6,16,caller,"), 5, "at the end");
     fails_at(with("10,1,7,A,1", "10,1,7,A,4294967296"), 5, "unreadable");
-    fails_at(with("5,0,7,U,,0,114448", "5,0,7,U,,,114448"), 6, "lacks a field");
+    fails_at(with("5,0,7,U,,0,114448", "5,0,7,U,,,114448"), 6, "a field that is needed is missing");
     fails_at(with("5,0,7,U", "18446744073709551615,0,7,U"), 6, "passes 2^64 ns");
     fails_at(with("5,0,0,G,1,0,71796,4,,,,\n5,0,7,A,2", "5,0,7,A,1"), 9, "while it is live");
     fails_at(with("kind=pcpu", "kind=what"), 1, "unknown kind");
