@@ -56,6 +56,10 @@ fn a_reader_holds_back_what_was_retired_since_it_began_and_nothing_older() {
         assert_eq!(polled(&mut backlog), [7]);
         let stats = backlog.stats();
         assert_eq!((stats.retired, stats.reclaimed, stats.held, stats.peak), (8, 8, 0, 4));
+        // Before anybody has asked for it back, it counts, too.
+        retire(&mut backlog, 8..9);
+        let stats = backlog.stats();
+        assert_eq!((stats.retired, stats.reclaimed, stats.held), (9, 8, 1));
     }
 }
 
@@ -153,6 +157,16 @@ fn a_request_beyond_the_limit_is_granted_where_less_waits() {
     let _guard = stalled.read();
     (0..10).for_each(|number| backlog.retire(number).unwrap());
     assert_full(backlog.reserve(1, drop), 10);
+}
+
+#[test]
+fn a_backlog_that_may_hold_nothing_is_full_without_a_barrier() {
+    let domain = Domain::refusing();
+    let _reader = domain.reader().unwrap();
+    let mut backlog = Backlog::<u32>::new(&domain, 0);
+    let refused = backlog.reserve(1, drop);
+    assert!(matches!(refused, Err(BacklogError::Full { held: 0, limit: 0, oldest: None })), "{refused:?}");
+    assert_eq!(domain.stats().refused_barriers, 0);
 }
 
 #[test]
