@@ -20,7 +20,7 @@ stage_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-de
 
 stage_book() {
     if command -v mdbook >/dev/null; then
-        mdbook build docs
+        .ci/book
     else
         skip "no mdbook, which takes minutes to build (.ci/tools mdbook); links and programs of the book are tested"
     fi
