@@ -16,6 +16,22 @@ fn is_zero(bytes: &[u8]) -> bool {
 }
 
 #[test]
+fn a_strict_vector_commits_a_mebibyte_at_a_time() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).commit(Commit::Strict).build().unwrap();
+    let committed = || vm.stats().zones.iter().map(|zone| zone.committed_bytes as usize).sum::<usize>();
+    let before = committed();
+    let mut bytes: VmVec<u8> = VmVec::with_reserve(&vm, 8 * MIB).unwrap();
+    assert_eq!(committed(), before);
+    bytes.push(1).unwrap();
+    let once = committed() - before;
+    assert!((MIB..=MIB + (64 << 10)).contains(&once), "{once} bytes");
+    bytes.resize(MIB, 1).unwrap();
+    assert_eq!(committed() - before, once);
+    bytes.resize(once + 1, 1).unwrap();
+    assert!(committed() - before >= once + MIB);
+}
+
+#[test]
 fn vectors_grow_in_place() {
     for commit in [Commit::Lazy, Commit::Strict] {
         let vm = VirtualMemory::builder().reserve(64 * MIB).commit(commit).build().unwrap();
