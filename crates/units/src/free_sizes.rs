@@ -53,11 +53,8 @@ impl FreeSizes {
     /// if nothing is free; near 1 if no block has a large part of them. Cost: constant.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
-        if self.bytes == self.largest_bytes {
-            0.0
-        } else {
-            1.0 - self.largest_bytes as f64 / self.bytes as f64
-        }
+        let outside = self.bytes - self.largest_bytes;
+        if outside == 0 { 0.0 } else { outside as f64 / self.bytes as f64 }
     }
 }
 
