@@ -107,25 +107,21 @@ impl<V: ?Sized> SharedSpace<V> {
     /// Shares a space with all its regions, values, guards, moves and sub-spaces. `readers` makes the tree of readers:
     /// [`readers`](Self::readers), or other choices.
     ///
-    /// Cost: O(n log n).
+    /// Cost: O(n log n). The tree is filled before anybody can read it, so readers of its domain hold nothing back.
     ///
     /// # Errors
-    /// Returns the space: there is no memory for the tree of readers.
+    /// Returns the space: the tree of readers has no memory, or its limit of what may wait for readers is too low for a
+    /// change.
     #[allow(clippy::result_large_err, reason = "the space comes back whole")]
     pub fn share(
         space: AddressSpace<Arc<V>>,
         readers: Builder<Arc<V>>,
-    ) -> Result<Self, Rejected<AddressSpace<Arc<V>>, OutOfMemory>> {
+    ) -> Result<Self, Rejected<AddressSpace<Arc<V>>, WriteError>> {
         let busy = readers.build();
-        let fills = || {
-            space.regions().all(|region| {
-                places_of(&region).all(|place| busy.insert(place, Arc::clone(region.value())).is_ok())
-            })
-        };
-        if !fills() {
-            return Err(Rejected { value: space, cause: OutOfMemory });
+        match fill(&busy, &space) {
+            Ok(()) => Ok(Self { core: Mutex::new(space), busy }),
+            Err(cause) => Err(Rejected { value: space, cause }),
         }
-        Ok(Self { core: Mutex::new(space), busy })
     }
 
     /// The space, for one owner again. Values that readers held back are dropped.
@@ -383,6 +379,16 @@ impl<V: ?Sized> SharedSpace<V> {
 /// A value that was not stored, and the reason.
 pub type RejectedValue<V> = Rejected<Arc<V>, SharedError<AllocError>>;
 
+/// Puts the regions of a space into an empty tree of readers, all at once.
+fn fill<V: ?Sized>(busy: &MapleTree<Arc<V>>, space: &AddressSpace<Arc<V>>) -> Result<(), WriteError> {
+    let mut tree = busy.transaction();
+    for region in space.regions() {
+        places_of(&region).try_for_each(|place| show(&mut tree, place, region.value()))?;
+    }
+    drop(tree.commit());
+    Ok(())
+}
+
 /// Puts a value into the tree of readers, over whatever is there.
 fn show<V: ?Sized>(
     tree: &mut Transaction<'_, Arc<V>>,
@@ -399,7 +405,7 @@ fn places_of<V>(region: &Region<'_, V>) -> impl Iterator<Item = Span> {
 }
 
 impl<V: ?Sized> TryFrom<AddressSpace<Arc<V>>> for SharedSpace<V> {
-    type Error = Rejected<AddressSpace<Arc<V>>, OutOfMemory>;
+    type Error = Rejected<AddressSpace<Arc<V>>, WriteError>;
 
     /// As [`SharedSpace::share`] with [`SharedSpace::readers`].
     fn try_from(space: AddressSpace<Arc<V>>) -> Result<Self, Self::Error> {
