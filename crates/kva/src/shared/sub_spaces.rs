@@ -66,13 +66,13 @@ impl<V: ?Sized> SharedSpace<V> {
     /// # Errors
     /// As [`AddressSpace::adopt`].
     pub fn adopt<W>(&self, first: u64, child: &mut AddressSpace<W>) -> Result<Span, AdoptError> {
-        self.lock().adopt(first, child)
+        self.begin().adopt(first, child)
     }
 
     /// Makes the carved region that starts at `first` an ordinary one, as [`AddressSpace::disown`] does.
     ///
     /// Cost: the lock, and [`AddressSpace::disown`].
     pub fn disown(&self, first: u64) -> bool {
-        self.lock().disown(first)
+        self.begin().disown(first)
     }
 }

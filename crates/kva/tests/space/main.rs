@@ -15,6 +15,8 @@ mod refusals;
 mod shared;
 #[cfg(feature = "std")]
 mod shared_devices;
+#[cfg(feature = "std")]
+mod shared_drops;
 mod sub_spaces;
 mod vmm_sequences;
 mod whole_space;
