@@ -42,6 +42,8 @@ pub use moves::PendingMove;
 pub(crate) use moves::beyond;
 pub use region::{IntoRegions, Region, Regions};
 pub use reserve::Pending;
+#[cfg(feature = "std")]
+pub(crate) use split::cut;
 pub use stats::{FreeSizes, Stats};
 
 /// Hands out ranges of a space and finds the region of any address.

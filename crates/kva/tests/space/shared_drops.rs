@@ -59,8 +59,11 @@ const CHANGES: &[Change] = changes! {
     free: |it| it.bus.free(0).unwrap();
     free_waiting: |it| it.bus.free_waiting(0, Duration::ZERO).unwrap();
     free_range: |it| it.bus.free_range(PAGE..3 * PAGE).unwrap();
+    free_range_with: |it| it.bus.free_range_with(PAGE..3 * PAGE, |_, _, _| Arc::new(1)).unwrap();
     resize: |it| it.bus.resize(0, PAGE).unwrap();
     split_at: |it| it.bus.split_at(PAGE).unwrap();
+    split_at_with: |it| it.bus.split_at_with(PAGE, |_, _, _| Arc::new(1)).unwrap();
+    merge_with: |it| it.bus.merge_with(8 * PAGE, |_, _| true).unwrap();
     merge: |it| it.bus.merge(8 * PAGE).unwrap();
     begin_move: |it| it.bus.begin_move(0, 160 * PAGE).unwrap();
     commit_move: |it| it.bus.commit_move(it.moving[0]).unwrap();
@@ -103,6 +106,21 @@ const OWN: &[Own] = &[
     ("free_range of the end", |bus, _| drop(bus.free_range(10 * PAGE..).unwrap()), 3),
     ("free_range of the start", |bus, _| drop(bus.free_range(..10 * PAGE).unwrap()), 3),
     ("free_range of the middle", |bus, _| drop(bus.free_range(10 * PAGE..12 * PAGE).unwrap()), 5),
+    (
+        "free_range_with of the middle",
+        |bus, _| drop(bus.free_range_with(10 * PAGE..12 * PAGE, |_, _, _| Arc::new(2)).unwrap()),
+        3,
+    ),
+    ("split_at_with", |bus, _| _ = bus.split_at_with(10 * PAGE, |_, _, _| Arc::new(2)).unwrap(), 3),
+    (
+        "merge_with",
+        |bus, value| {
+            bus.split_at_with(10 * PAGE, |_, _, _| Arc::new(2)).unwrap();
+            let (_, second) = bus.merge_with(8 * PAGE, |_, _| true).unwrap();
+            assert_eq!((*second, Arc::strong_count(&second), Arc::strong_count(value)), (2, 1, 3));
+        },
+        3,
+    ),
     ("resize to less", |bus, _| _ = bus.resize(8 * PAGE, PAGE).unwrap(), 3),
     ("resize to more", |bus, _| _ = bus.resize(8 * PAGE, 12 * PAGE).unwrap(), 3),
     ("rearrange", |bus, _| bus.rearrange(&[(8 * PAGE, pages(100, 8))]).unwrap(), 3),
