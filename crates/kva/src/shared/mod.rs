@@ -25,7 +25,7 @@ mod sub_spaces;
 use crate::atomic::{Mutex, MutexGuard};
 use crate::error::SharedError;
 use crate::space::{Pending, beyond};
-use crate::{AddressSpace, AllocError, FreeError, LayoutError, Placement, Region, Request, Stats};
+use crate::{AddressSpace, AllocError, FreeError, FreeSizes, LayoutError, Placement, Region, Request, Stats};
 use freehold_maple::MapleTree;
 use freehold_maple::maple_tree::{
     BacklogStats, Builder, Domain, Reading, Reclaim, Snapshot, Transaction, WriteError,
@@ -351,6 +351,14 @@ impl<V: ?Sized> SharedSpace<V> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.lock().stats()
+    }
+
+    /// A histogram of the free blocks by powers of two. Waits for the lock.
+    ///
+    /// Cost: the lock, and [`AddressSpace::free_sizes`]: O(n).
+    #[must_use]
+    pub fn free_sizes(&self) -> FreeSizes {
+        self.lock().free_sizes()
     }
 
     /// Checks every invariant from scratch. Waits for the lock.

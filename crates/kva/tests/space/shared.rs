@@ -187,6 +187,8 @@ impl Two {
     fn compare(&self, random: &mut Random) {
         self.shared.validate().unwrap();
         assert_eq!(self.shared.len(), self.alone.len());
+        assert_eq!(self.shared.free_sizes(), self.alone.free_sizes());
+        assert_eq!(self.shared.stats().fragmentation(), self.alone.stats().fragmentation());
         let bytes = |value: &u64, to: &mut Writer| to.put(&value.to_le_bytes());
         assert_eq!(self.shared.to_bytes(bytes), self.alone.to_bytes(bytes));
         assert_eq!(self.shared.pending_moves().unwrap().len(), self.alone.pending_moves().count());
