@@ -278,8 +278,32 @@ impl<V: ?Sized> SharedSpace<V> {
     /// changed.
     #[doc(alias = "free_vmap_area")]
     pub fn free(&self, first: u64) -> Result<(Span, Arc<V>), SharedError<FreeError>> {
+        self.free_of(first, |_| Ok(()))
+    }
+
+    /// Frees the region whose usable addresses are exactly `span`, with its guard, as [`free`](Self::free) does. Returns
+    /// the value.
+    ///
+    /// Cost: as [`free`](Self::free).
+    ///
+    /// # Errors
+    /// As [`AddressSpace::free_exact`], or as [`free`](Self::free); nothing was changed.
+    pub fn free_exact(&self, span: Span) -> Result<Arc<V>, SharedError<FreeError>> {
+        let is_whole = |region| match region == span {
+            true => Ok(()),
+            false => Err(FreeError::OtherSpan { span, region }),
+        };
+        self.free_of(span.first(), is_whole).map(|(_, value)| value)
+    }
+
+    /// Frees the region that starts at `first`, unless `check` refuses its usable addresses.
+    fn free_of(
+        &self,
+        first: u64,
+        check: impl FnOnce(Span) -> Result<(), FreeError>,
+    ) -> Result<(Span, Arc<V>), SharedError<FreeError>> {
         let mut core = self.begin();
-        core.prepare_free(first).map_err(SharedError::Refused)?;
+        core.prepare_free(first).and_then(check).map_err(SharedError::Refused)?;
         let erased = self.busy.erase_under_lock(first)?;
         let freed = core.free(first).expect("K17: a free that was prepared cannot fail");
         drop(core);

@@ -89,9 +89,13 @@ impl Two {
                 assert_eq!(one, other.map_err(SharedError::Refused));
             }
             16 => {
-                let first = any(random);
-                // The parts of a region that was cut agree, as their values differ above bit 20.
-                let agree = |one: u64, other: u64| (one ^ other) & 0xf_ffff == 0;
+                let spans: Vec<Span> = alone.regions().map(|region| region.span()).collect();
+                let touching = spans.windows(2).filter(|two| two[0].touches(two[1]));
+                let touching: Vec<u64> = touching.map(|two| two[0].first()).collect();
+                let first = touching.get(random.below(1 + touching.len() as u64) as usize).copied();
+                let first = first.unwrap_or_else(|| any(random));
+                // The parts of a region that was cut agree, and others by chance.
+                let agree = |one: u64, other: u64| (one ^ other) & 3 == 0;
                 let one = shared.merge_with(first, |(one, value), (other, next)| {
                     assert!(one.first() == first && one.touches(other));
                     agree(**value, **next)
@@ -143,7 +147,12 @@ impl Two {
                 let other = alone.alloc_at(place, number);
                 assert_eq!(one, other.map_err(|rejected| SharedError::Refused(rejected.cause)));
             }
-            4..7 => {
+            4 => {
+                let span = pages(any(random) / PAGE, 1 + random.below(4));
+                let one = shared.free_exact(span).map(|value| *value);
+                assert_eq!(one, alone.free_exact(span).map_err(SharedError::Refused));
+            }
+            5..7 => {
                 let first = any(random);
                 let one = shared.free(first).map(|(span, value)| (span, *value));
                 assert_eq!(one, alone.free(first).map_err(SharedError::Refused));

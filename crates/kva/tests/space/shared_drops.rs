@@ -57,6 +57,7 @@ const CHANGES: &[Change] = changes! {
     alloc_at: |it| it.bus.alloc_at(pages(200, 1), Arc::new(1)).unwrap();
     alloc_at_guarded: |it| it.bus.alloc_at_guarded(pages(200, 1), PAGE, Arc::new(1)).unwrap();
     free: |it| it.bus.free(0).unwrap();
+    free_exact: |it| it.bus.free_exact(pages(0, 4)).unwrap();
     free_waiting: |it| it.bus.free_waiting(0, Duration::ZERO).unwrap();
     free_range: |it| it.bus.free_range(PAGE..3 * PAGE).unwrap();
     free_range_with: |it| it.bus.free_range_with(PAGE..3 * PAGE, |_, _, _| Arc::new(1)).unwrap();
@@ -101,6 +102,7 @@ type Own = (&'static str, fn(&SharedSpace<u32>, &Arc<u32>), usize);
 
 const OWN: &[Own] = &[
     ("free", |bus, _| drop(bus.free(8 * PAGE).unwrap()), 1),
+    ("free_exact", |bus, _| drop(bus.free_exact(pages(8, 8)).unwrap()), 1),
     ("free_waiting", |bus, _| drop(bus.free_waiting(8 * PAGE, Duration::ZERO).unwrap()), 1),
     ("free_range of all", |bus, _| drop(bus.free_range(..).unwrap()), 1),
     ("free_range of the end", |bus, _| drop(bus.free_range(10 * PAGE..).unwrap()), 3),
