@@ -1,6 +1,8 @@
 //! The shared space: every request for memory of its changes refused in turn, those of the space and those of the tree of
 //! readers. A refused change is in neither of the two.
 
+#![allow(clippy::result_large_err, reason = "what is refused comes back whole")]
+
 use super::moves::above;
 use super::refusing::{NONE_REFUSED, watched};
 use super::{PAGE, pages};
