@@ -2,7 +2,7 @@
 
 use super::{SharedSpace, show};
 use crate::error::SharedError;
-use crate::space::cut;
+use crate::space::split::cut;
 use crate::{AddressSpace, FreeRangeError, FreedRegions, MergeError, ResizeError, SplitError};
 use core::ops::RangeBounds;
 use freehold_maple::maple_tree::{Transaction, WriteError};

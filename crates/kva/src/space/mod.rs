@@ -20,7 +20,7 @@ mod retain;
 #[cfg(feature = "serde")]
 mod serde;
 pub mod snapshot;
-mod split;
+pub(crate) mod split;
 mod stats;
 mod sub_space;
 #[cfg(test)]
@@ -42,8 +42,6 @@ pub use moves::PendingMove;
 pub(crate) use moves::beyond;
 pub use region::{IntoRegions, Region, Regions};
 pub use reserve::Pending;
-#[cfg(feature = "std")]
-pub(crate) use split::cut;
 pub use stats::{FreeSizes, Stats};
 
 /// Hands out ranges of a space and finds the region of any address.
