@@ -1,8 +1,8 @@
-//! A shared space as bytes, in the format of [`snapshot`](crate::snapshot).
+//! A shared space as bytes, in the format of [`image`](crate::image).
 
 use super::SharedSpace;
 use crate::error::SharedError;
-use crate::snapshot::{RestoreError, Writer};
+use crate::image::{RestoreError, Writer};
 use crate::{AddressSpace, Placement};
 use alloc::vec::Vec;
 use freehold_units::OutOfMemory;

@@ -7,7 +7,7 @@
 //!
 //! A change holds the core's lock. What the tree might refuse comes first, or is undone, so a change is made in both or
 //! in neither. Values that earlier changes removed are dropped before the lock is taken, the change's own after it is
-//! released.
+//! released. No code of the caller runs under the lock, but for what encodes the values of an image.
 //!
 //! Invariant: K17 while no thread holds the lock, `busy` has exactly the usable addresses of the core's regions; for a
 //! region that is moving, those of both places.

@@ -1,4 +1,10 @@
 //! Parts of regions in a shared space: resizing, cutting, merging, freeing.
+//!
+//! Code of the caller runs without the lock:
+//!
+//! ```text
+//!   lock, look at the regions, unlock | the caller's code | lock, the same regions? change : begin again, unlock
+//! ```
 
 use super::{SharedSpace, show};
 use crate::error::SharedError;

@@ -1,6 +1,6 @@
 //! The shared space: against an `AddressSpace` of its own, beside readers on threads, with values that use the space when dropped.
 
-use freehold_kva::snapshot::Writer;
+use freehold_kva::image::Writer;
 use freehold_kva::{
     AddressSpace, AllocError, FreeError, MergeError, MoveError, PendingMove, Placement, Request, SharedError,
     SharedSpace,
