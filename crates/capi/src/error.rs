@@ -1,7 +1,7 @@
 //! The codes of errors, what is in the way, and how each error of the engines becomes one.
 
 use crate::plain::{Value, fh_span};
-use freehold::kva::snapshot::RestoreError;
+use freehold::kva::image::RestoreError;
 use freehold::kva::{
     AllocError, FreeError, FreeRangeError, LayoutError, MergeError, MoveError, ResizeError, SharedError,
     SplitError,

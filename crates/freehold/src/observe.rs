@@ -108,6 +108,7 @@ figures! {
         "free_blocks": |stats| stats.free_blocks as f64,
         "free_bytes": |stats| stats.free_bytes as f64,
         "largest_free_bytes": |stats| stats.largest_free_bytes as f64,
+        "fragmentation": |stats| stats.fragmentation(),
         "index_bytes": |stats| (stats.free_index_bytes + stats.busy_index_bytes) as f64,
     }
     kva::pooled::Stats {

@@ -57,6 +57,12 @@ fn statistics_are_gauges() {
     drop(slots);
     assert_eq!((value(&registry, "space_regions"), value(&registry, "space_busy_bytes")), (1.0, 12288.0));
     assert_eq!(value(&registry, "space_free_bytes"), f64::from((1 << 20) - 0x3000));
+    assert_eq!(value(&registry, "space_fragmentation"), 0.0);
+    let middle = Span::from_size(region.first() + 0x8_0000, 0x4_0000).unwrap();
+    space.lock().unwrap().alloc_at(middle, ()).unwrap();
+    let (largest, free) = (f64::from(0x7_d000), f64::from(0xb_d000));
+    assert!((value(&registry, "space_fragmentation") - (free - largest) / free).abs() < 1e-9);
+    space.lock().unwrap().free(middle.first()).unwrap();
     assert_eq!((value(&registry, "pooled_blocks"), value(&registry, "pooled_held_bytes")), (1.0, 4096.0));
     assert_eq!((value(&registry, "map_entries"), value(&registry, "map_refused")), (1.0, 0.0));
     assert_eq!((value(&registry, "heap_objects"), objects.len()), (100.0, 100));

@@ -81,7 +81,7 @@ pub use request::{CheckedRequest, Request};
 #[cfg(feature = "std")]
 pub use shared::SharedSpace;
 pub use space::{
-    AddressSpace, FreedRegions, IntoRegions, Pending, PendingMove, Region, Regions, Stats, snapshot,
+    AddressSpace, FreedRegions, IntoRegions, Pending, PendingMove, Region, Regions, Stats, image,
 };
 
 #[doc = include_str!("../docs/from_vm_allocator.md")]

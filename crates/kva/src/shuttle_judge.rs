@@ -19,6 +19,8 @@ pub(crate) enum Did {
     Take(Span),
     /// The call freed a block.
     Free(Span),
+    /// The call made the first blocks the second ones, all at once: it cut, merged, or freed a part.
+    Replace([Option<Span>; 2], [Option<Span>; 2]),
     /// A purge took free addresses.
     Purge(Span),
     /// A purge returned them.
@@ -91,6 +93,7 @@ impl Search<'_> {
             Did::Purge(span) => self.hold(span, Holder::Purge),
             Did::Free(span) => self.release(span, Holder::Block),
             Did::GiveBack(span) => self.release(span, Holder::Purge),
+            Did::Replace(old, new) => self.replace(old, new),
             Did::FindHeld(span) => self.held.contains(&(span, Holder::Block)),
             Did::FindFree(address) => {
                 !self.held.iter().any(|&(span, holder)| holder == Holder::Block && span.contains(address))
@@ -104,6 +107,7 @@ impl Search<'_> {
             Did::Purge(span) => _ = self.release(span, Holder::Purge),
             Did::Free(span) => self.held.push((span, Holder::Block)),
             Did::GiveBack(span) => self.held.push((span, Holder::Purge)),
+            Did::Replace(old, new) => _ = self.replace(new, old),
             Did::FindHeld(_) | Did::FindFree(_) => {}
         }
     }
@@ -114,6 +118,17 @@ impl Search<'_> {
             self.held.push((span, holder));
         }
         is_free
+    }
+
+    /// Nothing has changed if the answer is false.
+    fn replace(&mut self, old: [Option<Span>; 2], new: [Option<Span>; 2]) -> bool {
+        let before = self.held.clone();
+        let is_right = old.into_iter().flatten().all(|span| self.release(span, Holder::Block))
+            && new.into_iter().flatten().all(|span| self.hold(span, Holder::Block));
+        if !is_right {
+            self.held = before;
+        }
+        is_right
     }
 
     fn release(&mut self, span: Span, holder: Holder) -> bool {
@@ -152,6 +167,25 @@ fn shuttle_judge_finds_what_is_wrong() {
     let take = event(0, 1, Did::Take(block));
     let free = event(8, 9, Did::Free(block));
     let first = vec![take, free];
+    let low = Span::new(0x10, 0x17).unwrap();
+    let cut = vec![
+        take,
+        event(4, 5, Did::Replace([Some(block), None], [Some(low), Some(half)])),
+        event(8, 9, Did::Replace([Some(low), Some(half)], [Some(half), None])),
+        event(12, 13, Did::Free(half)),
+    ];
+    for (right, found) in [
+        (true, event(2, 3, Did::FindHeld(block))),
+        (true, event(6, 7, Did::FindHeld(low))),
+        (true, event(6, 7, Did::FindHeld(half))),
+        (true, event(10, 11, Did::FindFree(0x10))),
+        (false, event(2, 3, Did::FindHeld(half))),
+        (false, event(6, 7, Did::FindHeld(block))),
+        (false, event(6, 7, Did::FindFree(0x10))),
+        (false, event(10, 11, Did::FindHeld(low))),
+    ] {
+        assert_eq!(is_right(&[cut.clone(), vec![found]]), right, "{found:?}");
+    }
     for right in [
         vec![event(2, 3, Did::FindHeld(block))],
         // At one time with the call that takes it.

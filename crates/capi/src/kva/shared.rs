@@ -39,7 +39,7 @@ fn share(space: AddressSpace<Arc<Value>>) -> Result<fh_shared_space, Failure> {
     let _aside = Aside::new(4, 4096)?;
     SharedSpace::share(space, MapleTree::builder())
         .map(fh_shared_space)
-        .map_err(|_| fh_error::FH_ENOMEM.into())
+        .map_err(|rejected| rejected.cause.into())
 }
 
 /// Makes an empty space, as fh_space_new.

@@ -1,7 +1,8 @@
-//! A shared space as bytes, in the format of [`snapshot`](crate::snapshot).
+//! A shared space as bytes, in the format of [`image`](crate::image).
 
 use super::SharedSpace;
-use crate::snapshot::{RestoreError, Writer};
+use crate::error::SharedError;
+use crate::image::{RestoreError, Writer};
 use crate::{AddressSpace, Placement};
 use alloc::vec::Vec;
 use freehold_units::OutOfMemory;
@@ -24,13 +25,13 @@ impl<V: ?Sized> SharedSpace<V> {
     /// Cost: as [`AddressSpace::from_bytes`] and [`share`](Self::share).
     ///
     /// # Errors
-    /// As [`AddressSpace::from_bytes`].
+    /// As [`AddressSpace::from_bytes`], or those of [`share`](Self::share).
     pub fn from_bytes<E>(
         bytes: &[u8],
         placement: Placement,
         decode: impl FnMut(&[u8]) -> Result<Arc<V>, E>,
-    ) -> Result<Self, RestoreError<E>> {
-        let space = AddressSpace::from_bytes(bytes, placement, decode)?;
-        Self::share(space, Self::readers()).map_err(|rejected| rejected.cause.into())
+    ) -> Result<Self, SharedError<RestoreError<E>>> {
+        let space = AddressSpace::from_bytes(bytes, placement, decode).map_err(SharedError::Refused)?;
+        Ok(Self::share(space, Self::readers()).map_err(|rejected| rejected.cause)?)
     }
 }

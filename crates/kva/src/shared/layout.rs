@@ -12,7 +12,7 @@ impl<V: ?Sized> SharedSpace<V> {
     /// # Errors
     /// As [`AddressSpace::add`](crate::AddressSpace::add); nothing was changed.
     pub fn add(&self, span: Span) -> Result<(), LayoutError> {
-        self.lock().add(span)
+        self.begin().add(span)
     }
 
     /// Removes the addresses of `span`, which must be free, from the space.
@@ -22,6 +22,6 @@ impl<V: ?Sized> SharedSpace<V> {
     /// # Errors
     /// As [`AddressSpace::remove`](crate::AddressSpace::remove); nothing was changed.
     pub fn remove(&self, span: Span) -> Result<(), LayoutError> {
-        self.lock().remove(span)
+        self.begin().remove(span)
     }
 }

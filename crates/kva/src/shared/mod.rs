@@ -7,7 +7,7 @@
 //!
 //! A change holds the core's lock. What the tree might refuse comes first, or is undone, so a change is made in both or
 //! in neither. Values that earlier changes removed are dropped before the lock is taken, the change's own after it is
-//! released.
+//! released. No code of the caller runs under the lock, but for what encodes the values of an image.
 //!
 //! Invariant: K17 while no thread holds the lock, `busy` has exactly the usable addresses of the core's regions; for a
 //! region that is moving, those of both places.
@@ -25,7 +25,7 @@ mod sub_spaces;
 use crate::atomic::{Mutex, MutexGuard};
 use crate::error::SharedError;
 use crate::space::{Pending, beyond};
-use crate::{AddressSpace, AllocError, FreeError, LayoutError, Placement, Region, Request, Stats};
+use crate::{AddressSpace, AllocError, FreeError, FreeSizes, LayoutError, Placement, Region, Request, Stats};
 use freehold_maple::MapleTree;
 use freehold_maple::maple_tree::{
     BacklogStats, Builder, Domain, Reading, Reclaim, Snapshot, Transaction, WriteError,
@@ -107,25 +107,21 @@ impl<V: ?Sized> SharedSpace<V> {
     /// Shares a space with all its regions, values, guards, moves and sub-spaces. `readers` makes the tree of readers:
     /// [`readers`](Self::readers), or other choices.
     ///
-    /// Cost: O(n log n).
+    /// Cost: O(n log n). The tree is filled before anybody can read it, so readers of its domain hold nothing back.
     ///
     /// # Errors
-    /// Returns the space: there is no memory for the tree of readers.
+    /// Returns the space: the tree of readers has no memory, or its limit of what may wait for readers is too low for a
+    /// change.
     #[allow(clippy::result_large_err, reason = "the space comes back whole")]
     pub fn share(
         space: AddressSpace<Arc<V>>,
         readers: Builder<Arc<V>>,
-    ) -> Result<Self, Rejected<AddressSpace<Arc<V>>, OutOfMemory>> {
+    ) -> Result<Self, Rejected<AddressSpace<Arc<V>>, WriteError>> {
         let busy = readers.build();
-        let fills = || {
-            space.regions().all(|region| {
-                places_of(&region).all(|place| busy.insert(place, Arc::clone(region.value())).is_ok())
-            })
-        };
-        if !fills() {
-            return Err(Rejected { value: space, cause: OutOfMemory });
+        match fill(&busy, &space) {
+            Ok(()) => Ok(Self { core: Mutex::new(space), busy }),
+            Err(cause) => Err(Rejected { value: space, cause }),
         }
-        Ok(Self { core: Mutex::new(space), busy })
     }
 
     /// The space, for one owner again. Values that readers held back are dropped.
@@ -282,8 +278,32 @@ impl<V: ?Sized> SharedSpace<V> {
     /// changed.
     #[doc(alias = "free_vmap_area")]
     pub fn free(&self, first: u64) -> Result<(Span, Arc<V>), SharedError<FreeError>> {
+        self.free_of(first, |_| Ok(()))
+    }
+
+    /// Frees the region whose usable addresses are exactly `span`, with its guard, as [`free`](Self::free) does. Returns
+    /// the value.
+    ///
+    /// Cost: as [`free`](Self::free).
+    ///
+    /// # Errors
+    /// As [`AddressSpace::free_exact`], or as [`free`](Self::free); nothing was changed.
+    pub fn free_exact(&self, span: Span) -> Result<Arc<V>, SharedError<FreeError>> {
+        let is_whole = |region| match region == span {
+            true => Ok(()),
+            false => Err(FreeError::OtherSpan { span, region }),
+        };
+        self.free_of(span.first(), is_whole).map(|(_, value)| value)
+    }
+
+    /// Frees the region that starts at `first`, unless `check` refuses its usable addresses.
+    fn free_of(
+        &self,
+        first: u64,
+        check: impl FnOnce(Span) -> Result<(), FreeError>,
+    ) -> Result<(Span, Arc<V>), SharedError<FreeError>> {
         let mut core = self.begin();
-        core.prepare_free(first).map_err(SharedError::Refused)?;
+        core.prepare_free(first).and_then(check).map_err(SharedError::Refused)?;
         let erased = self.busy.erase_under_lock(first)?;
         let freed = core.free(first).expect("K17: a free that was prepared cannot fail");
         drop(core);
@@ -357,6 +377,14 @@ impl<V: ?Sized> SharedSpace<V> {
         self.lock().stats()
     }
 
+    /// A histogram of the free blocks by powers of two. Waits for the lock.
+    ///
+    /// Cost: the lock, and [`AddressSpace::free_sizes`]: O(n).
+    #[must_use]
+    pub fn free_sizes(&self) -> FreeSizes {
+        self.lock().free_sizes()
+    }
+
     /// Checks every invariant from scratch. Waits for the lock.
     ///
     /// Cost: O(n log n) with the lock held.
@@ -383,6 +411,16 @@ impl<V: ?Sized> SharedSpace<V> {
 /// A value that was not stored, and the reason.
 pub type RejectedValue<V> = Rejected<Arc<V>, SharedError<AllocError>>;
 
+/// Puts the regions of a space into an empty tree of readers, all at once.
+fn fill<V: ?Sized>(busy: &MapleTree<Arc<V>>, space: &AddressSpace<Arc<V>>) -> Result<(), WriteError> {
+    let mut tree = busy.transaction();
+    for region in space.regions() {
+        places_of(&region).try_for_each(|place| show(&mut tree, place, region.value()))?;
+    }
+    drop(tree.commit());
+    Ok(())
+}
+
 /// Puts a value into the tree of readers, over whatever is there.
 fn show<V: ?Sized>(
     tree: &mut Transaction<'_, Arc<V>>,
@@ -399,7 +437,7 @@ fn places_of<V>(region: &Region<'_, V>) -> impl Iterator<Item = Span> {
 }
 
 impl<V: ?Sized> TryFrom<AddressSpace<Arc<V>>> for SharedSpace<V> {
-    type Error = Rejected<AddressSpace<Arc<V>>, OutOfMemory>;
+    type Error = Rejected<AddressSpace<Arc<V>>, WriteError>;
 
     /// As [`SharedSpace::share`] with [`SharedSpace::readers`].
     fn try_from(space: AddressSpace<Arc<V>>) -> Result<Self, Self::Error> {

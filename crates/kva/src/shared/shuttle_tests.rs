@@ -1,5 +1,6 @@
-//! The shared space under random schedules: two threads allocate, move and free, and one looks addresses up without a
-//! lock; the judge looks at all they did. A region that is moving counts as one at each place.
+//! The shared space under random schedules: two threads allocate, move, cut, merge and free, and one looks addresses up
+//! without a lock; the judge looks at all they did. A region that is moving counts as one at each place. Reclamation is
+//! prompt in half of the schedules, and batched in the other half.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-kva --features std --lib shuttle
@@ -9,7 +10,8 @@
 
 use super::SharedSpace;
 use crate::shuttle_judge::{Did, Event, explore, is_right, shown};
-use crate::{AllocError, FreeError, PendingMove, Placement, Request, SharedError};
+use crate::{AddressSpace, AllocError, FreeError, PendingMove, Placement, Request, SharedError};
+use freehold_maple::maple_tree::Reclaim;
 use freehold_units::{Align, Span};
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -45,7 +47,16 @@ struct World {
     put: Mutex<HashSet<(usize, Span)>>,
     found: Mutex<HashSet<(usize, Span)>>,
     history: Mutex<Vec<Vec<Event>>>,
-    moved: Arc<AtomicU64>,
+    done: Arc<Tally>,
+}
+
+/// How often each happened that is tested, over all schedules.
+#[derive(Debug, Default)]
+struct Tally {
+    moved: AtomicU64,
+    cut: AtomicU64,
+    merged: AtomicU64,
+    freed_in_part: AtomicU64,
 }
 
 impl World {
@@ -127,10 +138,13 @@ struct Writer<'w> {
 impl Writer<'_> {
     fn write(mut self) {
         for _ in 0..STEPS {
-            match thread_rng().gen_range(0..7) {
+            match thread_rng().gen_range(0..10) {
                 0..2 => self.alloc(),
                 2 => self.free_one(),
                 3..5 => self.begin_move(),
+                5 => self.cut_one(),
+                6 => self.merge_two(),
+                7 => self.free_a_part(),
                 _ => self.end_one(),
             }
         }
@@ -186,6 +200,96 @@ impl Writer<'_> {
         }
     }
 
+    /// A region of more than one page, and the start of one of its other pages.
+    fn place_to_cut(&self) -> Option<(usize, u64)> {
+        let pages = |span: Span| span.size_saturating() / PAGE;
+        let place = self.mine.iter().position(|&(_, span)| pages(span) > 1)?;
+        let span = self.mine[place].1;
+        Some((place, span.first() + PAGE * thread_rng().gen_range(1..pages(span))))
+    }
+
+    fn cut_one(&mut self) {
+        let world = self.world;
+        let Some((place, address)) = self.place_to_cut() else { return };
+        let (number, whole) = self.mine[place];
+        let second = if thread_rng().gen_bool(0.5) { Some(world.value()) } else { None };
+        let of_second = second.as_ref().map_or(number, |second| second.0);
+        let parts = world.call(
+            &mut self.events,
+            |space| match &second {
+                Some(second) => space.split_at_with(address, |_, _, old| {
+                    assert_eq!(old.0, number);
+                    Arc::clone(second)
+                }),
+                None => space.split_at(address),
+            },
+            |parts| {
+                let &(low, high) = parts.as_ref().ok()?;
+                Some(Did::Replace([Some(whole), None], [Some(low), Some(high)]))
+            },
+        );
+        match parts {
+            Ok((low, high)) => {
+                world.done.cut.fetch_add(1, Ordering::Relaxed);
+                world.put.lock().unwrap().extend([(number, low), (of_second, high)]);
+                self.mine[place].1 = low;
+                self.mine.push((of_second, high));
+            }
+            Err(refused) => world.refuse(&refused, |_| false),
+        }
+    }
+
+    fn merge_two(&mut self) {
+        let world = self.world;
+        let behind = |span: Span| self.mine.iter().position(|(_, next)| next.first() == span.last() + 1);
+        let pair = |place: usize| Some((place, behind(self.mine[place].1)?));
+        let Some((place, next)) = (0..self.mine.len()).find_map(pair) else { return };
+        let ((number, low), (other, high)) = (self.mine[place], self.mine[next]);
+        let merged = world.call(
+            &mut self.events,
+            |space| space.merge_with(low.first(), |(_, one), (_, two)| (one.0, two.0) == (number, other)),
+            |merged| {
+                let both = merged.as_ref().ok()?.0;
+                Some(Did::Replace([Some(low), Some(high)], [Some(both), None]))
+            },
+        );
+        match merged {
+            Ok((both, second)) => {
+                assert_eq!((both, second.0), (low.hull(high), other));
+                world.done.merged.fetch_add(1, Ordering::Relaxed);
+                world.put.lock().unwrap().insert((number, both));
+                self.mine[place].1 = both;
+                self.mine.swap_remove(next);
+            }
+            Err(refused) => world.refuse(&refused, |_| false),
+        }
+    }
+
+    /// Frees one page of a region, which is not its first.
+    fn free_a_part(&mut self) {
+        let world = self.world;
+        let Some((place, address)) = self.place_to_cut() else { return };
+        let (number, whole) = self.mine[place];
+        let gone = Span::from_size(address, PAGE).unwrap();
+        let (below, above) = (whole.below(gone), whole.above(gone));
+        let freed = world.call(
+            &mut self.events,
+            |space| space.free_range(gone),
+            |freed| freed.is_ok().then_some(Did::Replace([Some(whole), None], [below, above])),
+        );
+        match freed {
+            Ok(freed) => {
+                assert!(freed.map(|(span, value)| (span, value.0)).eq([(gone, number)]));
+                world.done.freed_in_part.fetch_add(1, Ordering::Relaxed);
+                let left = || [below, above].into_iter().flatten().map(|span| (number, span));
+                world.put.lock().unwrap().extend(left());
+                self.mine.swap_remove(place);
+                self.mine.extend(left());
+            }
+            Err(refused) => world.refuse(&refused, |_| false),
+        }
+    }
+
     fn begin_move(&mut self) {
         let world = self.world;
         if self.mine.is_empty() {
@@ -228,7 +332,7 @@ impl Writer<'_> {
         );
         match ended {
             Ok(()) => {
-                world.moved.fetch_add(1, Ordering::Relaxed);
+                world.done.moved.fetch_add(1, Ordering::Relaxed);
                 self.moves.pop();
                 self.mine.push((number, stays));
             }
@@ -238,17 +342,19 @@ impl Writer<'_> {
 }
 
 /// One schedule.
-fn run(free: Free, moved: &Arc<AtomicU64>) {
+fn run(free: Free, done: &Arc<Tally>) {
     let span = Span::from_size(PAGES * PAGE, PAGES * PAGE).unwrap();
+    let alone = AddressSpace::new(span, Align::PAGE, Placement::Lowest).unwrap();
+    let reclaim = if thread_rng().gen_bool(0.5) { Reclaim::Prompt } else { Reclaim::Batched };
     let world = World {
-        space: Space::new(span, Align::PAGE, Placement::Lowest).unwrap(),
+        space: Space::share(alone, Space::readers().reclaim(reclaim)).unwrap(),
         free,
         clock: AtomicU64::new(0),
         kept: Mutex::default(),
         put: Mutex::default(),
         found: Mutex::default(),
         history: Mutex::default(),
-        moved: Arc::clone(moved),
+        done: Arc::clone(done),
     };
     // Not joined: a thread that runs on in the drop of its thread-locals, as those of `rcu` do, has no result yet for
     // shuttle.
@@ -274,12 +380,14 @@ fn run(free: Free, moved: &Arc<AtomicU64>) {
 }
 
 fn explore_both(free: Free) {
-    let moved = Arc::new(AtomicU64::new(0));
-    let all = Arc::clone(&moved);
+    let done = Arc::new(Tally::default());
+    let all = Arc::clone(&done);
     explore(RandomScheduler::new(SCHEDULES), move || run(free, &all));
-    let all = Arc::clone(&moved);
+    let all = Arc::clone(&done);
     explore(PctScheduler::new(4, SCHEDULES), move || run(free, &all));
-    assert!(moved.load(Ordering::Relaxed) > 0, "what is tested never happened");
+    let Tally { moved, cut, merged, freed_in_part } = &*done;
+    let all = [moved, cut, merged, freed_in_part].map(|count| count.load(Ordering::Relaxed));
+    assert!(all.iter().all(|&count| count > 0), "what is tested never happened: {done:?}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Sub-spaces of a shared space. Each has one owner; it can be shared in turn.
 
-use super::{RejectedValue, SharedSpace, show};
+use super::{RejectedValue, SharedSpace};
 use crate::error::SharedError;
-use crate::{AddressSpace, AdoptError, AllocError, Placement, Request, ReturnError};
+use crate::{AddressSpace, AdoptError, Placement, Request, ReturnError};
 use freehold_units::{Rejected, Span};
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ impl<V: ?Sized> SharedSpace<V> {
     /// Takes a range for `request` and stores the value with it. Returns an empty space of its addresses, as
     /// [`AddressSpace::carve`] does.
     ///
-    /// Cost: the lock, [`AddressSpace::carve`] with a second search, and a transaction of one change in the tree of
-    /// readers: O(log n), and O(carved regions).
+    /// Cost: the lock, [`AddressSpace::carve`], and a store into the tree of readers: O(log n), and O(carved regions).
     ///
     /// # Errors
     /// As [`alloc`](Self::alloc).
@@ -21,14 +20,15 @@ impl<V: ?Sized> SharedSpace<V> {
         value: Arc<V>,
         placement: Placement,
     ) -> Result<AddressSpace<W>, RejectedValue<V>> {
-        let carved = self.change::<_, AllocError>(
-            |core, tree| {
-                let Ok(span) = core.find(request, core.placement()) else { return Ok(()) };
-                show(tree, span, &value)
-            },
-            |core| core.carve(request, Arc::clone(&value), placement).map_err(|rejected| rejected.cause),
-        );
-        carved.map_err(|cause| Rejected { value, cause })
+        let mut core = self.begin();
+        let carving = match core.prepare_carve(request, placement) {
+            Ok(carving) => carving,
+            Err(cause) => return Err(Rejected { value, cause: SharedError::Refused(cause) }),
+        };
+        match self.busy.insert_under_lock(carving.child.span(), Arc::clone(&value)) {
+            Ok(()) => Ok(core.commit_carve(carving, value)),
+            Err(Rejected { cause, .. }) => Err(Rejected { value, cause: cause.into() }),
+        }
     }
 
     /// Ends an empty sub-space and frees the region that it was carved from, as [`AddressSpace::take_back`] does.
@@ -66,13 +66,13 @@ impl<V: ?Sized> SharedSpace<V> {
     /// # Errors
     /// As [`AddressSpace::adopt`].
     pub fn adopt<W>(&self, first: u64, child: &mut AddressSpace<W>) -> Result<Span, AdoptError> {
-        self.lock().adopt(first, child)
+        self.begin().adopt(first, child)
     }
 
     /// Makes the carved region that starts at `first` an ordinary one, as [`AddressSpace::disown`] does.
     ///
     /// Cost: the lock, and [`AddressSpace::disown`].
     pub fn disown(&self, first: u64) -> bool {
-        self.lock().disown(first)
+        self.begin().disown(first)
     }
 }

@@ -53,12 +53,12 @@ impl<V> AddressSpace<V> {
         self.free_region(region.first(), &mut ()).map(|(_, value)| value)
     }
 
-    /// Makes sure that [`free`](Self::free) will not be refused.
+    /// Makes sure that [`free`](Self::free) will not be refused. Returns the usable addresses.
     #[cfg(feature = "std")]
-    pub(crate) fn prepare_free(&mut self, first: u64) -> Result<(), FreeError> {
+    pub(crate) fn prepare_free(&mut self, first: u64) -> Result<Span, FreeError> {
         self.check_whole(first)?;
         self.reserve_blocks(1)?;
-        if self.regions.region(first).is_some() { Ok(()) } else { Err(self.why_not(first)) }
+        self.regions.region(first).map(|(_, entry)| entry.span).ok_or_else(|| self.why_not(first))
     }
 
     /// Frees a region, which may be carved.

@@ -71,9 +71,18 @@ impl<V> AddressSpace<V> {
     where
         V: Clone,
     {
-        let nothing = FreedRegions::new(None, Vec::new(), None);
-        let Some(span) = Span::from_bounds(&range) else { return Ok(nothing) };
-        let split = |_: Span, _: Span, value: &V| value.clone();
+        match Span::from_bounds(&range) {
+            Some(span) => self.free_range_listed(span, |_, _, value| value.clone()),
+            None => Ok(FreedRegions::nothing()),
+        }
+    }
+
+    /// [`AddressSpace::free_range`] with the values of second parts from `split`.
+    pub(crate) fn free_range_listed(
+        &mut self,
+        span: Span,
+        split: impl FnMut(Span, Span, &V) -> V,
+    ) -> Result<FreedRegions<V>, FreeRangeError> {
         match self.check_range(span)? {
             Some(one) if one.region.last() >= span.last() => {
                 let value = self.free_in_one(span, &one, split)?;
@@ -93,6 +102,16 @@ impl<V> AddressSpace<V> {
                 Ok(FreedRegions::new(below, whole, above))
             }
         }
+    }
+
+    /// The regions that freeing a range cuts, at its start and at its end, with their values. One that sticks out on both
+    /// sides is both.
+    #[cfg(feature = "std")]
+    #[allow(clippy::type_complexity, reason = "a region at either end")]
+    pub(crate) fn ends_to_cut(&self, span: Span) -> Result<[Option<(Span, &V)>; 2], FreeRangeError> {
+        let first = self.check_range(span)?;
+        let (below, above) = self.regions_to_cut(span, first);
+        Ok([below, above].map(|end| end.map(|end| (end.region, self.regions.value_of(end.place)))))
     }
 
     /// [`AddressSpace::free_range`] without a list: `freed` receives the addresses and the value of each region. `split`

@@ -15,6 +15,10 @@ pub struct FreedRegions<V> {
 }
 
 impl<V> FreedRegions<V> {
+    pub(crate) fn nothing() -> Self {
+        Self::new(None, Vec::new(), None)
+    }
+
     pub(super) fn new(below: Option<(Span, V)>, whole: Vec<(Span, V)>, above: Option<(Span, V)>) -> Self {
         Self { below, whole: whole.into_iter(), above }
     }

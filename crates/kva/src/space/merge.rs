@@ -3,6 +3,7 @@
 use super::AddressSpace;
 use super::region::Region;
 use crate::MergeError;
+use crate::regions::EntryHandle;
 use freehold_units::Span;
 
 impl<V> AddressSpace<V> {
@@ -50,6 +51,21 @@ impl<V> AddressSpace<V> {
         first: u64,
         agree: impl FnOnce(&Region<'_, V>, &Region<'_, V>) -> bool,
     ) -> Result<(Span, V), MergeError> {
+        let ((place, one), (second, other)) = self.regions_to_merge(first)?;
+        let (region, next) = (one.span(), other.span());
+        if !agree(&one, &other) {
+            return Err(MergeError::Disagree { region, next });
+        }
+        let value = self.regions.merge(place, second).expect("K4: a region that was found is there");
+        Ok((region.hull(next), value))
+    }
+
+    /// The region that starts at `first`, and the next one, if they can be merged.
+    #[allow(clippy::type_complexity, reason = "two regions and their places")]
+    pub(crate) fn regions_to_merge(
+        &self,
+        first: u64,
+    ) -> Result<((EntryHandle, Region<'_, V>), (EntryHandle, Region<'_, V>)), MergeError> {
         self.check_whole(first)?;
         let (place, entry) = self.regions.region(first).ok_or_else(|| self.why_not(first))?;
         let one = self.known().region(entry).expect("K16: a hold was refused");
@@ -62,11 +78,6 @@ impl<V> AddressSpace<V> {
         let entry = self.regions.entry_of(second);
         self.check_whole(entry.taken.first())?;
         let other = self.known().region(entry).expect("K16: a hold was refused");
-        let next = other.span();
-        if !agree(&one, &other) {
-            return Err(MergeError::Disagree { region, next });
-        }
-        let value = self.regions.merge(place, second).expect("K4: a region that was found is there");
-        Ok((region.hull(next), value))
+        Ok(((place, one), (second, other)))
     }
 }

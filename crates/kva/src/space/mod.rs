@@ -10,6 +10,7 @@ mod free;
 mod free_range;
 mod freed;
 mod identity;
+pub mod image;
 mod layout;
 mod merge;
 mod moves;
@@ -19,8 +20,7 @@ mod reserve;
 mod retain;
 #[cfg(feature = "serde")]
 mod serde;
-pub mod snapshot;
-mod split;
+pub(crate) mod split;
 mod stats;
 mod sub_space;
 #[cfg(test)]

@@ -339,7 +339,7 @@ impl<V> AddressSpace<V> {
         Ok(Mover::of(&entry))
     }
 
-    /// Adds the moves of a snapshot, each `(from, to, hold)`; the holds exist already. Returns the address of an
+    /// Adds the moves of an image, each `(from, to, hold)`; the holds exist already. Returns the address of an
     /// invalid move.
     pub(super) fn restore_moves(&mut self, moves: &[(u64, u64, u64)]) -> Result<Option<u64>, OutOfMemory> {
         for &(from, to, hold) in moves {

@@ -1,4 +1,4 @@
-//! `serde` support for spaces, in a format for people; [`snapshot`](crate::snapshot) is the one for machines. Input is
+//! `serde` support for spaces, in a format for people; [`image`](crate::image) is the one for machines. Input is
 //! checked as a caller's requests are.
 //!
 //! ```json

@@ -7,7 +7,7 @@
 
 use super::AddressSpace;
 use crate::SplitError;
-use crate::regions::{EntryHandle, RegionEntry};
+use crate::regions::EntryHandle;
 use freehold_units::Span;
 
 impl<V> AddressSpace<V> {
@@ -55,19 +55,19 @@ impl<V> AddressSpace<V> {
         address: u64,
         split: impl FnOnce(Span, Span, &V) -> V,
     ) -> Result<(Span, Span), SplitError> {
-        if !self.granule.divides(address) {
-            return Err(SplitError::NotGranular { address, granule: self.granule });
-        }
+        let (place, (first, second), _) = self.region_to_cut(address)?;
         self.reserve_regions(1)?;
-        let (place, entry) = self.region_to_cut(address)?;
-        let (first, second) = cut(entry.span, address);
-        let value = split(first, second, entry.value.expect("K16: a hold is not cut"));
+        let value = split(first, second, self.regions.value_of(place));
         self.regions.split(place, None, address, value);
         Ok((first, second))
     }
 
-    /// The region that can be cut at `address`.
-    fn region_to_cut(&self, address: u64) -> Result<(EntryHandle, RegionEntry<'_, V>), SplitError> {
+    /// The region that can be cut at `address`, its parts and its value.
+    #[allow(clippy::type_complexity, reason = "a region and its parts")]
+    pub(crate) fn region_to_cut(&self, address: u64) -> Result<(EntryHandle, (Span, Span), &V), SplitError> {
+        if !self.granule.divides(address) {
+            return Err(SplitError::NotGranular { address, granule: self.granule });
+        }
         let Some((place, entry)) = self.regions.region_at(address) else {
             return Err(self.why_not(address).into());
         };
@@ -79,12 +79,12 @@ impl<V> AddressSpace<V> {
         if !region.contains(address) {
             return Err(SplitError::InGuard { address, region });
         }
-        Ok((place, entry))
+        Ok((place, cut(region, address), entry.value.expect("K16: a hold is not cut")))
     }
 }
 
 /// The parts of `span` below `at` and from it on. Neither is empty.
-pub(super) fn cut(span: Span, at: u64) -> (Span, Span) {
+pub(crate) fn cut(span: Span, at: u64) -> (Span, Span) {
     let first = at.checked_sub(1).and_then(|last| Span::new(span.first(), last));
     let parts = first.zip(Span::new(at, span.last()));
     parts.expect("K4: a cut leaves two regions")

@@ -22,6 +22,15 @@ use crate::regions::{EntryHandle, RegionAttrs};
 use crate::{AdoptError, AllocError, FreeError, OutOfMemory, Placement, Rejected, Request, ReturnError};
 use freehold_units::Span;
 
+/// A sub-space that is to be carved.
+pub(crate) struct Carving<W> {
+    /// The entry before the place. Valid until the parent changes.
+    before: EntryHandle,
+    taken: Span,
+    terms: RegionAttrs,
+    pub(crate) child: AddressSpace<W>,
+}
+
 impl<V> AddressSpace<V> {
     /// Takes a range for `request` and stores `value` with it, as [`AddressSpace::alloc`] does. Returns an empty space
     /// of its addresses, without the guard, that has the same granule. [`AddressSpace::take_back`] frees it.
@@ -62,29 +71,31 @@ impl<V> AddressSpace<V> {
         placement: Placement,
     ) -> Result<AddressSpace<W>, Rejected<V>> {
         match self.prepare_carve(request, placement) {
-            Ok((block, taken, terms, child)) => {
-                self.occupy(block, taken, terms, Some(value), &mut ());
-                self.carved.set(child.hull.first(), child.origin);
-                Ok(child)
-            }
+            Ok(carving) => Ok(self.commit_carve(carving, value)),
             Err(cause) => Err(Rejected { value, cause }),
         }
     }
 
-    /// Performs all steps that can fail and changes nothing except reserved memory. Returns the block, the addresses to
-    /// cut from it, the guard and the sub-space.
-    #[allow(clippy::type_complexity, reason = "what `AddressSpace::prepare` finds, and one more")]
-    fn prepare_carve<W>(
+    /// Performs all steps that can fail and changes nothing except reserved memory.
+    pub(crate) fn prepare_carve<W>(
         &mut self,
         request: &Request,
         placement: Placement,
-    ) -> Result<(EntryHandle, Span, RegionAttrs, AddressSpace<W>), AllocError> {
-        let (block, taken, terms) = self.prepare(request, self.placement, &mut ())?;
+    ) -> Result<Carving<W>, AllocError> {
+        let (before, taken, terms) = self.prepare(request, self.placement, &mut ())?;
         self.carved.reserve()?;
         // The span consists of granules, so only memory can be missing.
         let child =
             AddressSpace::new(usable(taken, request), self.granule, placement).map_err(|_| OutOfMemory)?;
-        Ok((block, taken, terms, AddressSpace { origin: Some(Identity::new()), ..child }))
+        Ok(Carving { before, taken, terms, child: AddressSpace { origin: Some(Identity::new()), ..child } })
+    }
+
+    /// Carves a sub-space that was prepared. The space has not changed since.
+    pub(crate) fn commit_carve<W>(&mut self, carving: Carving<W>, value: V) -> AddressSpace<W> {
+        let Carving { before, taken, terms, child } = carving;
+        self.occupy(before, taken, terms, Some(value), &mut ());
+        self.carved.set(child.hull.first(), child.origin);
+        child
     }
 
     /// Ends an empty sub-space and frees the region that it was carved from, with its guard. Returns the region's

@@ -9,6 +9,8 @@
 mod moves;
 mod parts;
 mod refusing;
+#[cfg(feature = "std")]
+mod shared;
 mod verbs;
 
 use freehold_kva::{AddressSpace, AllocError, FreeError, LayoutError, Placement, Request, Stats};

@@ -1,9 +1,9 @@
-//! Fixed places, resized and moved regions, sub-spaces and snapshots: every request for memory of theirs refused in
+//! Fixed places, resized and moved regions, sub-spaces and images: every request for memory of theirs refused in
 //! turn, after histories of every length, so that each structure is met with room to spare and at its limit.
 
 use super::refusing::watched;
 use super::{PAGE, pages};
-use freehold_kva::snapshot::RestoreError;
+use freehold_kva::image::RestoreError;
 use freehold_kva::{
     AddressSpace, AdoptError, AllocError, MoveError, OutOfMemory, Placement, Request, ResizeError,
     ReturnError,
@@ -208,7 +208,7 @@ fn sub_spaces_survive(placement: Placement) -> u64 {
     not_taken_back
 }
 
-fn snapshots_survive(placement: Placement) {
+fn images_survive(placement: Placement) {
     let world: World = after(placement, HISTORIES);
     let bytes = world.bytes().remove(0);
     let mut refusals = 0;
@@ -243,12 +243,12 @@ fn snapshots_survive(placement: Placement) {
 fn verbs() {
     assert_eq!(places_survive(Placement::Lowest), 0, "a part becomes free where it lies");
     assert_eq!(sub_spaces_survive(Placement::Lowest), 0, "a region becomes a block where it lies");
-    snapshots_survive(Placement::Lowest);
+    images_survive(Placement::Lowest);
 }
 
 #[test]
 fn verbs_with_blocks_by_size() {
     assert!(places_survive(Placement::BestFit) > 0, "a part that comes back takes a key");
     assert!(sub_spaces_survive(Placement::BestFit) > 0, "a block that comes back takes a key");
-    snapshots_survive(Placement::BestFit);
+    images_survive(Placement::BestFit);
 }

@@ -15,6 +15,8 @@ mod refusals;
 mod shared;
 #[cfg(feature = "std")]
 mod shared_devices;
+#[cfg(feature = "std")]
+mod shared_drops;
 mod sub_spaces;
 mod vmm_sequences;
 mod whole_space;
@@ -24,12 +26,12 @@ use freehold_kva::{AddressSpace, Placement};
 /// Every placement.
 const PLACEMENTS: [Placement; 3] = [Placement::Lowest, Placement::Highest, Placement::BestFit];
 
-/// The snapshot of a space of numbers.
-fn snapshot(space: &AddressSpace<u64>) -> Vec<u8> {
+/// The image of a space of numbers.
+fn image(space: &AddressSpace<u64>) -> Vec<u8> {
     space.to_bytes(|value, to| to.put(&value.to_le_bytes())).unwrap()
 }
 
 /// A space of numbers again.
-fn restored(snapshot: &[u8], placement: Placement) -> AddressSpace<u64> {
-    AddressSpace::from_bytes(snapshot, placement, |value| value.try_into().map(u64::from_le_bytes)).unwrap()
+fn restored(image: &[u8], placement: Placement) -> AddressSpace<u64> {
+    AddressSpace::from_bytes(image, placement, |value| value.try_into().map(u64::from_le_bytes)).unwrap()
 }

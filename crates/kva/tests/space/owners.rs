@@ -1,7 +1,7 @@
 //! The caller's values: each is dropped exactly once, wherever it ends, whatever its size, and a `Clone` or
 //! `Drop` of theirs that panics leaves the space valid and loses nothing.
 
-use freehold_kva::snapshot::Writer;
+use freehold_kva::image::Writer;
 use freehold_kva::{AddressSpace, AllocError, Placement, Request};
 use freehold_units::{Align, Span};
 use std::cell::Cell;
@@ -165,7 +165,7 @@ fn a_panicking_drop_harms_nothing(placement: Placement) {
     assert_eq!(ledger.alive.get(), 0, "the others are dropped all the same");
 }
 
-fn a_panic_half_way_through_a_snapshot_harms_nothing(placement: Placement) {
+fn a_panic_half_way_through_an_image_harms_nothing(placement: Placement) {
     let ledger = Rc::new(Ledger::default());
     let space: AddressSpace<_> = owned(placement, &ledger);
     let names = |owner: &Owner, to: &mut Writer| to.put(owner.name.as_bytes());
@@ -250,7 +250,7 @@ each_placement!(
     rejected_values_come_back,
     a_panicking_clone_harms_nothing,
     a_panicking_drop_harms_nothing,
-    a_panic_half_way_through_a_snapshot_harms_nothing,
+    a_panic_half_way_through_an_image_harms_nothing,
     large_values_keep_their_places,
     values_of_no_size_are_counted_too,
 );

@@ -1,8 +1,8 @@
 //! What cannot be served: each reason has an error of its own, under every placement, the value
-//! comes back, and a snapshot taken afterwards has the very bytes of the one before. (Memory that is lacking:
+//! comes back, and an image taken afterwards has the very bytes of the one before. (Memory that is lacking:
 //! `out_of_memory`.)
 
-use crate::snapshot;
+use crate::image;
 use freehold_kva::{AddressSpace, AllocError, FreeError, MoveError, Placement, Request, ResizeError};
 use freehold_units::{Align, Span};
 
@@ -34,7 +34,7 @@ fn hull() -> Span {
 
 fn bytes(space: &Space) -> Vec<u8> {
     space.validate().unwrap();
-    snapshot(space)
+    image(space)
 }
 
 /// `operation` changes nothing.

@@ -1,8 +1,9 @@
 //! The shared space: against an `AddressSpace` of its own, beside readers on threads, with values that use the space when dropped.
 
-use freehold_kva::snapshot::Writer;
+use freehold_kva::image::Writer;
 use freehold_kva::{
-    AddressSpace, AllocError, FreeError, MoveError, PendingMove, Placement, Request, SharedError, SharedSpace,
+    AddressSpace, AllocError, FreeError, MergeError, MoveError, PendingMove, Placement, Request, SharedError,
+    SharedSpace,
 };
 use freehold_units::{Align, Span};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,6 +31,11 @@ impl Random {
     }
 }
 
+/// The value of a second part: no other region has it, and below bit 20 it is that of the first.
+fn second_value(number: u64, first: u64) -> u64 {
+    first & 0xf_ffff | number << 24
+}
+
 /// Both spaces, and the moves that are pending in each.
 struct Two {
     shared: SharedSpace<u64>,
@@ -37,17 +43,19 @@ struct Two {
     moves: Vec<(PendingMove, PendingMove)>,
     /// Moves that ended.
     ended: u32,
+    /// Changes with code of the caller that were made: cuts, merges, ranges with a cut.
+    with_code: [u32; 3],
 }
 
 impl Two {
     fn step(&mut self, random: &mut Random, number: u64) {
-        let Self { shared, alone, moves, ended } = self;
+        let Self { shared, alone, moves, ended, with_code } = self;
         let starts: Vec<u64> = alone.regions().map(|region| region.span().first()).collect();
         let any = |random: &mut Random| match random.below(8) {
             0 => (0x100 + random.below(300)) * PAGE,
             _ => starts.get(random.below(starts.len().max(1) as u64) as usize).copied().unwrap_or(0),
         };
-        match random.below(15) {
+        match random.below(18) {
             10 => {
                 let (first, size) = (any(random), random.below(8) * PAGE);
                 let one = shared.resize(first, size);
@@ -69,6 +77,51 @@ impl Two {
                 let one = one.map(|all| all.map(|(span, value)| (span, *value)).collect::<Vec<_>>());
                 let other = alone.free_range(range).map(|all| all.collect());
                 assert_eq!(one, other.map_err(SharedError::Refused));
+            }
+            15 => {
+                let address = (0x100 + random.below(300)) * PAGE;
+                let one = shared.split_at_with(address, |_, second, old| {
+                    assert!(second.first() == address);
+                    Arc::new(second_value(number, **old))
+                });
+                let other = alone.split_at_with(address, |_, _, &old| second_value(number, old));
+                with_code[0] += u32::from(other.is_ok());
+                assert_eq!(one, other.map_err(SharedError::Refused));
+            }
+            16 => {
+                let spans: Vec<Span> = alone.regions().map(|region| region.span()).collect();
+                let touching = spans.windows(2).filter(|two| two[0].touches(two[1]));
+                let touching: Vec<u64> = touching.map(|two| two[0].first()).collect();
+                let first = touching.get(random.below(1 + touching.len() as u64) as usize).copied();
+                let first = first.unwrap_or_else(|| any(random));
+                // The parts of a region that was cut agree, and others by chance.
+                let agree = |one: u64, other: u64| (one ^ other) & 3 == 0;
+                let one = shared.merge_with(first, |(one, value), (other, next)| {
+                    assert!(one.first() == first && one.touches(other));
+                    agree(**value, **next)
+                });
+                let other = alone.merge_with(first, |one, other| agree(*one.value(), *other.value()));
+                with_code[1] += u32::from(other.is_ok());
+                let one = one.map(|(span, value)| (span, *value));
+                assert_eq!(one, other.map_err(SharedError::Refused));
+            }
+            17 => {
+                let range = pages(0x100 + random.below(300), 1 + random.below(12));
+                let (mut cuts, mut known) = (Vec::new(), Vec::new());
+                let one = shared.free_range_with(range, |first, second, old| {
+                    cuts.push((first, second, **old));
+                    Arc::new(second_value(number, **old) + cuts.len() as u64)
+                });
+                let mut freed = Vec::new();
+                let split = |first, second, &old: &u64| {
+                    known.push((first, second, old));
+                    second_value(number, old) + known.len() as u64
+                };
+                let other = alone.free_range_with(range, split, |span, value| freed.push((span, value)));
+                let one = one.map(|all| all.map(|(span, value)| (span, *value)).collect::<Vec<_>>());
+                assert_eq!(one, other.map(|()| freed).map_err(SharedError::Refused));
+                assert_eq!(cuts, known);
+                with_code[2] += u32::from(!cuts.is_empty());
             }
             14 => {
                 let moved: Vec<(u64, Span)> = (0..1 + random.below(3))
@@ -94,7 +147,12 @@ impl Two {
                 let other = alone.alloc_at(place, number);
                 assert_eq!(one, other.map_err(|rejected| SharedError::Refused(rejected.cause)));
             }
-            4..7 => {
+            4 => {
+                let span = pages(any(random) / PAGE, 1 + random.below(4));
+                let one = shared.free_exact(span).map(|value| *value);
+                assert_eq!(one, alone.free_exact(span).map_err(SharedError::Refused));
+            }
+            5..7 => {
                 let first = any(random);
                 let one = shared.free(first).map(|(span, value)| (span, *value));
                 assert_eq!(one, alone.free(first).map_err(SharedError::Refused));
@@ -138,6 +196,8 @@ impl Two {
     fn compare(&self, random: &mut Random) {
         self.shared.validate().unwrap();
         assert_eq!(self.shared.len(), self.alone.len());
+        assert_eq!(self.shared.free_sizes(), self.alone.free_sizes());
+        assert_eq!(self.shared.stats().fragmentation(), self.alone.stats().fragmentation());
         let bytes = |value: &u64, to: &mut Writer| to.put(&value.to_le_bytes());
         assert_eq!(self.shared.to_bytes(bytes), self.alone.to_bytes(bytes));
         assert_eq!(self.shared.pending_moves().unwrap().len(), self.alone.pending_moves().count());
@@ -160,7 +220,7 @@ impl Two {
 fn what_an_address_space_answers() {
     let shared = space(300);
     let alone = AddressSpace::new(pages(0x100, 300), Align::PAGE, Placement::Lowest).unwrap();
-    let mut two = Two { shared, alone, moves: Vec::new(), ended: 0 };
+    let mut two = Two { shared, alone, moves: Vec::new(), ended: 0, with_code: [0; 3] };
     let mut random = Random(11);
     for number in 0..if cfg!(miri) { 100 } else { 6000 } {
         two.step(&mut random, number);
@@ -168,7 +228,8 @@ fn what_an_address_space_answers() {
             two.compare(&mut random);
         }
     }
-    assert!(two.ended > 100, "{} moves ended", two.ended);
+    assert!(cfg!(miri) || two.ended > 100, "{} moves ended", two.ended);
+    assert!(cfg!(miri) || two.with_code.iter().all(|&made| made > 20), "{:?}", two.with_code);
 }
 
 #[test]
@@ -202,6 +263,73 @@ fn each_question_has_its_error() {
         SharedError::<AllocError>::Readers { held: 5, limit: 6, oldest: None }.to_string(),
         "readers hold back 5 of at most 6 nodes and values"
     );
+}
+
+/// The caller's code runs without a lock, so it may change the space; even the region that it is asked about, and then it is
+/// asked again.
+#[test]
+fn the_code_of_a_caller_may_change_the_space() {
+    let space = space::<u64>(300);
+    let at = |page: u64| (0x100 + page) * PAGE;
+    space.alloc_at(pages(0x100, 8), Arc::new(1)).unwrap();
+    let mut asked = Vec::new();
+    let parts = space.split_at_with(at(4), |first, second, value| {
+        asked.push((first, second, **value));
+        if asked.len() == 1 {
+            space.resize(at(0), 6 * PAGE).unwrap();
+        }
+        space.alloc(&Request::new(PAGE), Arc::new(7)).unwrap();
+        Arc::new(**value + asked.len() as u64)
+    });
+    let (low, high) = (pages(0x100, 4), pages(0x104, 2));
+    assert_eq!(parts, Ok((low, high)));
+    assert_eq!(asked, [(low, pages(0x104, 4), 1), (low, high, 1)]);
+    assert_eq!(space.region_at(at(5)).map(|(span, value)| (span, *value)), Some((high, 3)));
+    assert_eq!(space.len(), 4);
+
+    // The second region is replaced by one at the same place.
+    assert!(matches!(space.merge(at(0)), Err(SharedError::Refused(MergeError::Disagree { .. }))));
+    let mut asked = Vec::new();
+    let merged = space.merge_with(at(0), |(_, one), (_, other)| {
+        asked.push((**one, **other));
+        if asked.len() == 1 {
+            space.free(at(4)).unwrap();
+            space.alloc_at(high, Arc::new(9)).unwrap();
+        }
+        true
+    });
+    let (span, second) = merged.unwrap();
+    assert_eq!((span, *second), (pages(0x100, 6), 9));
+    assert_eq!(asked, [(1, 3), (1, 9)]);
+
+    let mut asked = 0;
+    let freed = space.free_range_with(at(1)..at(3), |_, _, _| {
+        asked += 1;
+        if asked == 2 {
+            // What was to be cut is gone, and no more is.
+            space.free(at(0)).unwrap();
+        }
+        Arc::new(0)
+    });
+    assert_eq!((freed.unwrap().len(), asked), (0, 2));
+    space.validate().unwrap();
+}
+
+/// The parts of a region have two `Arc`s once they are restored, and are merged by what these say.
+#[test]
+fn restored_parts_are_merged_again() {
+    let old = space::<u64>(16);
+    old.alloc_at(pages(0x100, 8), Arc::new(5)).unwrap();
+    old.split_at(pages(0x104, 1).first()).unwrap();
+    let bytes = old.to_bytes(|value, to| to.put(&value.to_le_bytes())).unwrap();
+    let number = |value: &[u8]| value.try_into().map(u64::from_le_bytes).map(Arc::new);
+    let new = SharedSpace::from_bytes(&bytes, Placement::Lowest, number).unwrap();
+    let first = pages(0x100, 1).first();
+    assert!(matches!(new.merge(first), Err(SharedError::Refused(MergeError::Disagree { .. }))));
+    assert!(new.merge_with(first, |(_, one), (_, other)| one != other).is_err());
+    let (both, _) = new.merge_with(first, |(_, one), (_, other)| one == other).unwrap();
+    assert_eq!(both, pages(0x100, 8));
+    new.validate().unwrap();
 }
 
 /// A value that looks its space up, and allocates there, when it is dropped.

@@ -111,6 +111,39 @@ fn a_free_may_wait_for_a_reader_that_holds_back_too_much() {
     drop(held);
 }
 
+/// Sharing a space is refused for the tree's reasons, and a reader of the same domain is not in its way.
+#[test]
+fn a_space_that_cannot_be_shared_comes_back_with_the_reason() {
+    let mut alone =
+        AddressSpace::new((0..0x1000 * PAGE).try_into().unwrap(), Align::PAGE, Placement::Lowest).unwrap();
+    let value = Arc::new(7);
+    for _ in 0..1000 {
+        alone.alloc(&Request::new(PAGE), Arc::clone(&value)).unwrap();
+    }
+    let none = || SharedSpace::<u32>::readers().backlog_limit(0);
+    let refused = SharedSpace::share(alone, none()).unwrap_err();
+    assert!(matches!(refused.cause, WriteError::Full { limit: 0, oldest: None, .. }), "{refused}");
+    assert_eq!((refused.value.len(), Arc::strong_count(&value)), (1000, 1001));
+
+    let domain = Arc::new(Domain::named("all buses"));
+    let other = MapleTree::builder().domain(Arc::clone(&domain)).build();
+    other.store(0..9, 1u32).unwrap();
+    let reading = other.read();
+    let few = SharedSpace::<u32>::readers().domain(domain).backlog_limit(40 * 336);
+    let bus = SharedSpace::share(refused.value, few).unwrap();
+    bus.validate().unwrap();
+    assert_eq!((bus.len(), bus.backlog().held, Arc::strong_count(&value)), (1000, 0, 2001));
+    assert_eq!(reading.get(3), Some(1));
+}
+
+#[test]
+fn bytes_that_are_not_a_space_are_refused_as_for_one_owner() {
+    let number = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).map(Arc::new).map_err(|_| ());
+    let refused = SharedSpace::from_bytes(b"none", Placement::Lowest, number).map(drop);
+    let alone = AddressSpace::from_bytes(b"none", Placement::Lowest, number).map(drop);
+    assert_eq!(refused, alone.map_err(SharedError::Refused));
+}
+
 /// A device whose drop panics costs a stranger nothing: its call has changed nothing, or has returned.
 #[test]
 fn a_device_whose_drop_panics_costs_a_stranger_nothing() {

@@ -1,7 +1,7 @@
 //! Tokens that end no move, and copies of spaces with tokens of their own.
 
 use super::{Stale, Twins, placement};
-use crate::{restored, snapshot};
+use crate::{image, restored};
 use freehold_kva::{AddressSpace, MoveError, Placement};
 use freehold_units::{Align, Span};
 
@@ -27,11 +27,11 @@ impl Twins {
     }
 
     pub(super) fn go_on_with_what_is_restored(&mut self, which: usize) -> Self {
-        let before = snapshot(&self.space);
+        let before = image(&self.space);
         let placement = placement(which);
         let space: AddressSpace<u64> = restored(&before, placement);
         assert!(space == self.space);
-        assert_eq!(snapshot(&space), before);
+        assert_eq!(image(&space), before);
         self.go_on_with(space)
     }
 

@@ -1,6 +1,6 @@
 //! The stated rules one by one: ends of the addresses, guards, alignments, owners, panics of the caller's code.
 
-use crate::{PLACEMENTS, restored, snapshot};
+use crate::{PLACEMENTS, image, restored};
 use freehold_kva::{
     AddressSpace, AllocError, FreeError, FreeRangeError, MergeError, Placement, Request, SplitError,
 };
@@ -29,10 +29,10 @@ fn space(placement: Placement) -> AddressSpace<u64> {
 
 /// Runs something that must change nothing.
 fn unchanged<T>(space: &mut AddressSpace<u64>, refused: impl FnOnce(&mut AddressSpace<u64>) -> T) -> T {
-    let before = snapshot(space);
+    let before = image(space);
     let answer = refused(space);
     space.validate().unwrap();
-    assert_eq!(snapshot(space), before);
+    assert_eq!(image(space), before);
     answer
 }
 
@@ -80,7 +80,7 @@ fn guards_stay_with_the_end(placement: Placement) {
     let all = [(pages(4, 2), None, 1), (pages(8, 4), guard, 1), (pages(14, 4), None, 2)];
     assert_eq!(regions(&cut), all);
     // And a restored one is the same.
-    let again: AddressSpace<u64> = restored(&snapshot(&cut), placement);
+    let again: AddressSpace<u64> = restored(&image(&cut), placement);
     assert_eq!((&again, regions(&again)), (&cut, regions(&cut)));
 }
 
@@ -323,12 +323,12 @@ fn panics_lose_nothing(placement: Placement) {
 fn a_reserved_place_is_nobodys(placement: Placement) {
     let mut space = space(placement);
     let request = Request::new(2 * PAGE).guard(PAGE);
-    let before = snapshot(&space);
+    let before = image(&space);
     let found = space.find(&request, placement).unwrap();
     // Unless it is committed, it is given up.
     assert_eq!(space.reserve(&request).unwrap().span(), found);
     space.reserve(&request).unwrap().cancel();
-    assert_eq!(snapshot(&space), before);
+    assert_eq!(image(&space), before);
     let pending = space.reserve(&request).unwrap();
     assert_eq!((pending.span(), pending.guard().unwrap().size_bytes()), (found, u128::from(PAGE)));
     assert_eq!(pending.commit(4), found);
@@ -379,7 +379,7 @@ fn addresses_are_hexadecimal_wherever_they_are_shown() {
         format!("{:?}", SplitError::Address(FreeError::Unknown { address })),
         format!("{:?}", AllocError::WindowEmpty { first: 16, last: 15 }),
         format!("{:?}", freehold_kva::MoveError::Ended { first: address }),
-        format!("{:?}", freehold_kva::snapshot::RestoreError::<()>::Move { address }),
+        format!("{:?}", freehold_kva::image::RestoreError::<()>::Move { address }),
     ];
     let wanted = [
         "AlreadyFree { address: 0xc000, block: 0x1000..=0x1fff }",

@@ -1,7 +1,7 @@
 //! A space and its model, played together.
 
 use super::model::{Cell, Model, Run};
-use crate::{PLACEMENTS, restored, snapshot};
+use crate::{PLACEMENTS, image, restored};
 use freehold_kva::{AddressSpace, MoveError, PendingMove, Placement};
 use freehold_units::{Align, Span};
 use proptest::prelude::*;
@@ -166,7 +166,7 @@ impl Twins {
             _ => self.reserve_and_cancel(placement, size),
         }
         if op.more % 16 == 7 {
-            self.replace_by_snapshot(placement);
+            self.replace_by_image(placement);
         }
         self.compare();
         self.compare_align(at);
@@ -188,11 +188,11 @@ fn granules(shift: u32, first: u64, count: u64) -> Span {
 
 impl Twins {
     /// Sub-spaces are not restored, so carved regions stay as they are; tokens are another space's.
-    fn replace_by_snapshot(&mut self, placement: Placement) {
-        let bytes = snapshot(&self.space);
+    fn replace_by_image(&mut self, placement: Placement) {
+        let bytes = image(&self.space);
         let copy: AddressSpace<u64> = restored(&bytes, placement);
         assert_eq!(copy, self.space);
-        assert_eq!(snapshot(&copy), bytes);
+        assert_eq!(image(&copy), bytes);
         self.space = copy;
         for (id, token) in &mut self.tokens {
             let first = self.model.usable(*id).0;

@@ -1,6 +1,6 @@
 //! The space against a brute-force model, over the whole of the 64-bit addresses and both ends of them:
 //! random layouts, granules, sizes, guards, windows and alignments. After every operation everything that can
-//! be seen of the space is compared. Half-way, a snapshot is restored under some placement, and the copy is held against
+//! be seen of the space is compared. Half-way, an image is restored under some placement, and the copy is held against
 //! the model to the end as well.
 //!
 //! A case that fails is shrunk and printed with its layout and its operations.
@@ -9,7 +9,7 @@ mod cases;
 mod model;
 mod places;
 
-use crate::{PLACEMENTS, restored, snapshot};
+use crate::{PLACEMENTS, image, restored};
 use cases::{Case, Op, cases};
 use freehold_kva::{AddressSpace, AllocError, Placement, Request};
 use freehold_units::{Align, Span};
@@ -32,7 +32,7 @@ impl Twins {
         twins.compare();
         let (early, late) = case.ops.split_at(case.ops.len() / 2);
         twins.steps(early);
-        let bytes = snapshot(&twins.space);
+        let bytes = image(&twins.space);
         twins.restored(&bytes, PLACEMENTS[case.ops.len() % PLACEMENTS.len()]).steps(late);
         twins.steps(late);
     }
@@ -44,10 +44,10 @@ impl Twins {
         }
     }
 
-    /// What a snapshot brings back under some placement, sub-spaces included.
+    /// What an image brings back under some placement, sub-spaces included.
     fn restored(&self, bytes: &[u8], placement: Placement) -> Self {
         let mut space: AddressSpace<u64> = restored(bytes, placement);
-        assert_eq!(snapshot(&space), bytes);
+        assert_eq!(image(&space), bytes);
         let mut sub_spaces = self.sub_spaces.clone();
         for sub_space in &mut sub_spaces {
             let region = sub_space.span();

@@ -1,7 +1,7 @@
 //! Bytes as snapshots: whatever they are, restoring them must not panic, under every placement they must become the same,
 //! and what they restore to must be sound and give the same bytes again.
 
-use freehold::kva::snapshot::RestoreError;
+use freehold::kva::image::RestoreError;
 use freehold::kva::{AddressSpace, Placement, Request};
 
 /// Why a value is not decoded.

@@ -6,8 +6,8 @@ use freehold_units::{Span, debug_hex, error_messages};
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError<E> {
-    /// The bytes do not start with a snapshot's magic bytes.
-    NotASnapshot,
+    /// The bytes do not start with an image's magic bytes.
+    NotAnImage,
     /// A lower version can express the space, but every space has exactly one encoding.
     NotLowestVersion,
     /// A version that this program does not know.
@@ -19,12 +19,12 @@ pub enum RestoreError<E> {
     },
     /// The end is missing.
     Truncated {
-        /// The number of bytes that the snapshot must have.
+        /// The number of bytes that the image must have.
         needed_bytes: u64,
         /// The number of bytes present.
         found_bytes: u64,
     },
-    /// The bytes continue after the end of the snapshot.
+    /// The bytes continue after the end of the image.
     Trailing {
         /// The number of bytes after the end.
         extra_bytes: u64,
@@ -106,7 +106,7 @@ pub enum RestoreError<E> {
 }
 
 debug_hex! { RestoreError<E> {
-    NotASnapshot;
+    NotAnImage;
     NotLowestVersion;
     Version { found, newest };
     Truncated { needed_bytes, found_bytes };
@@ -128,7 +128,7 @@ debug_hex! { RestoreError<E> {
 } }
 
 error_messages! { RestoreError<E> + OutOfMemory {
-    Self::NotASnapshot => "not a snapshot of a space";
+    Self::NotAnImage => "not an image of a space";
     Self::Version { found, newest } => "version {found}; versions 1 to {newest} are known";
     Self::NotLowestVersion => "a lower version can express the space";
     Self::Truncated { needed_bytes, found_bytes } => "cut short: {found_bytes} bytes of {needed_bytes}";

@@ -101,7 +101,7 @@ fn damage_is_found_wherever_it_is() {
             bytes[at] ^= 1 << bit;
             let error = wrong(&bytes);
             match at {
-                0..8 => assert_eq!(error, RestoreError::NotASnapshot),
+                0..8 => assert_eq!(error, RestoreError::NotAnImage),
                 8..12 => {
                     assert!(matches!(error, RestoreError::Version { .. } | RestoreError::Checksum { .. }))
                 }
@@ -123,8 +123,8 @@ fn what_is_cut_short_or_too_long_says_so() {
     }
     let longer = [&PICTURE[..], b"!!"].concat();
     assert_eq!(wrong(&longer), RestoreError::Trailing { extra_bytes: 2 });
-    assert_eq!(wrong(b"fh-spacf"), RestoreError::NotASnapshot);
-    assert_eq!(wrong(b"elf"), RestoreError::NotASnapshot);
+    assert_eq!(wrong(b"fh-spacf"), RestoreError::NotAnImage);
+    assert_eq!(wrong(b"elf"), RestoreError::NotAnImage);
 }
 
 #[test]

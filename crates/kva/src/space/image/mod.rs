@@ -1,9 +1,10 @@
-//! Snapshots: a space as bytes, to be rebuilt in another process, on another machine, by another version.
+//! Images: a space as bytes, to be rebuilt in another process, on another machine, by another version.
 //!
 //! [`AddressSpace::to_bytes`](crate::AddressSpace::to_bytes) writes one and
 //! [`AddressSpace::from_bytes`](crate::AddressSpace::from_bytes) reads it. It does not include the placement. Restored free
 //! blocks and regions are exactly the original ones; the caller encodes and decodes values. Equal spaces give equal
-//! bytes.
+//! bytes. (A snapshot is something else: a view of one moment for readers, as of a shared space. In C, where names last,
+//! `fh_space_snapshot` writes an image.)
 //!
 //! # Format, versions 1 to 3
 //!

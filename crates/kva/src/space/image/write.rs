@@ -1,4 +1,4 @@
-//! Writes a snapshot.
+//! Writes an image.
 
 use super::checksum::crc32;
 use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, kind};
@@ -15,7 +15,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Appends `bytes` to the value's bytes. If there is no memory for them, the snapshot fails with `OutOfMemory`.
+    /// Appends `bytes` to the value's bytes. If there is no memory for them, the image fails with `OutOfMemory`.
     ///
     /// Cost: linear in the bytes, amortized.
     pub fn put(&mut self, bytes: &[u8]) {
@@ -47,8 +47,8 @@ impl Writer {
 }
 
 impl<V> AddressSpace<V> {
-    /// Encodes the space as bytes, in the format of [`snapshot`](crate::snapshot). `encode` writes a value's bytes,
-    /// possibly none. A sub-space's snapshot does not record that it is one; its parent's records that the region is
+    /// Encodes the space as bytes, in the format of [`image`](crate::image). `encode` writes a value's bytes,
+    /// possibly none. A sub-space's image does not record that it is one; its parent's records that the region is
     /// carved.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Rebuilds a space from a snapshot.
+//! Rebuilds a space from an image.
 
 use super::RestoreError;
 use super::read::{Part, Runs};

@@ -1,4 +1,4 @@
-//! Reads a snapshot: first the frame around the runs, then each run. All input is checked before it is used.
+//! Reads an image: first the frame around the runs, then each run. All input is checked before it is used.
 
 use super::checksum::crc32;
 use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, RestoreError, kind};
@@ -25,7 +25,7 @@ pub(super) enum Part<'a> {
     },
 }
 
-/// The runs of a snapshot whose frame is valid.
+/// The runs of an image whose frame is valid.
 pub(super) struct Runs<'a> {
     /// All bytes up to the checksum.
     bytes: &'a [u8],
@@ -49,7 +49,7 @@ impl<'a> Runs<'a> {
     /// Checks the header, the length and the checksum.
     pub(super) fn open<E>(bytes: &'a [u8]) -> Result<Self, RestoreError<E>> {
         if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
-            return Err(RestoreError::NotASnapshot);
+            return Err(RestoreError::NotAnImage);
         }
         let found_bytes = bytes.len() as u64;
         let sealed = bytes.split_last_chunk().filter(|(sealed, _)| sealed.len() >= HEADER_BYTES);
