@@ -1,11 +1,13 @@
 //! The form that a trace is written in, as the name of its file says.
 
-use crate::source::WITHOUT_PARQUET;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// How well a trace is compressed, of 1 to 22.
 const LEVEL: i32 = 10;
+
+/// What is said of a Parquet file by a program that was built without the feature `parquet`.
+const WITHOUT_PARQUET: &str = "a Parquet file, which takes a program built with --features parquet";
 
 /// What a trace is written as. [`open`](crate::open) reads all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +36,12 @@ impl Form {
     /// # Errors
     /// Why it cannot.
     pub fn check(self) -> io::Result<()> {
-        if self == Self::Parquet && !cfg!(feature = "parquet") {
-            return Err(unsupported());
+        match self {
+            Self::Parquet if !cfg!(feature = "parquet") => {
+                Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Writes the trace whose text `make` writes. Cost: one pass; a table holds the text in memory first.
@@ -50,6 +54,7 @@ impl Form {
         out: &mut dyn Write,
         make: impl FnOnce(&mut dyn Write) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.check()?;
         match self {
             Self::Plain => make(out),
             Self::Zstd => {
@@ -66,11 +71,7 @@ impl Form {
                 Ok(made)
             }
             #[cfg(not(feature = "parquet"))]
-            Self::Parquet => Err(E::from(unsupported())),
+            Self::Parquet => unreachable!("the check refuses it"),
         }
     }
-}
-
-fn unsupported() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET)
 }

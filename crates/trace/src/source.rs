@@ -1,7 +1,7 @@
 //! Where the bytes of a file come from. A regular file is opened anew each time; a pipe, or standard input under the name `-`,
 //! is read once and kept, so that it can be opened again.
 
-use crate::Form;
+use crate::form::Form;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -18,10 +18,6 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// How a Parquet file begins.
 const PARQUET: &[u8] = b"PAR1";
-/// What is said of a Parquet file by a program that was built without the feature `parquet`.
-pub(crate) const WITHOUT_PARQUET: &str =
-    "a Parquet file, which takes a program built with --features parquet";
-
 /// What was read of pipes.
 static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
 
@@ -58,7 +54,7 @@ fn parquet_text(reader: impl Read) -> io::Result<Vec<u8>> {
 
 #[cfg(not(feature = "parquet"))]
 fn parquet_text(_: impl Read) -> io::Result<Vec<u8>> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET))
+    Form::Parquet.check().map(|()| Vec::new())
 }
 
 fn kept(file: &Path) -> io::Result<Arc<[u8]>> {
