@@ -57,7 +57,7 @@ raise_versions() {
     names_version docs/start.md "freehold = { version = \"$next\""
 }
 # Of the texts in the copy: names_version FILE TEXT.
-names_version() { grep -qF "$2" "target/cargo-release/$1" || { echo "$1 does not say after a release: $2" && return 1; }; }
+names_version() { grep -qF -- "$2" "target/cargo-release/$1" || { echo "$1 does not say after a release: $2" && return 1; }; }
 
 stage_deny() {
     command -v cargo-deny >/dev/null || { skip "no cargo-deny, which takes minutes to build (.ci/tools cargo-deny)" && return; }
