@@ -17,8 +17,11 @@ stage_minimal_versions() {
 }
 
 stage_no_std() {
-    rustup target add x86_64-unknown-none || { skip "the target cannot be installed" && return; }
-    cargo check --locked --target x86_64-unknown-none "${cores[@]}" -p freehold
+    local target
+    for target in x86_64-unknown-none aarch64-unknown-none riscv64gc-unknown-none-elf; do
+        rustup target add $target || { skip "$target: it cannot be installed" && continue; }
+        cargo check --locked --target $target "${cores[@]}" -p freehold
+    done
     cargo check --locked --target x86_64-unknown-none -p freehold --features serde
 }
 
