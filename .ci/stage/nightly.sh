@@ -42,11 +42,16 @@ stage_docs_rs() {
 
 # The cores' unit tests on a machine with the other order of bytes: what has a layout has the same answers there.
 stage_miri_big_endian() {
-    deep || { skip "it takes ten minutes; DEEP=1 runs it" && return; }
     has_nightly || return 0
     local machine=(--target s390x-unknown-linux-gnu)
     # Few cases of each property: an interpreter takes seconds for one.
     export PROPTEST_CASES=4
+    if ! deep; then
+        # What is written as bytes or text. Each byte of a snapshot damaged in turn is too much for an interpreter.
+        miri "${machine[@]}" -p freehold-units -p freehold-kva --lib -- snapshot:: text:: --skip damage_is_found
+        skip "the cores' other unit tests with the other order of bytes, which take ten minutes; DEEP=1 runs them"
+        return
+    fi
     miri "${machine[@]}" -p freehold-units --lib -- --skip pool::
     miri "${machine[@]}" -p freehold-kva --lib -- space::tests
     # Each link of its lists is broken in each way, which is too much for an interpreter.
