@@ -80,23 +80,36 @@ stage_studies() {
 }
 
 stage_browser() {
-    local chromium report profile
     chromium=$(command -v chromium || command -v chromium-browser || { has chromium chromium && command -v chromium; } || true)
     [ -n "$chromium" ] || { skip "no chromium, and it cannot be installed" && return; }
+    local report there=() profile
+    profile=$(mktemp -d)
     for report in report "${studies[@]}"; do
         test -s "target/freehold/$report.html" || { skip "$report.html: main-job and studies make it" && continue; }
-        profile=$(mktemp -d)
-        "$chromium" --headless --no-sandbox --disable-gpu --disable-background-networking --disable-sync --no-first-run \
-            --user-data-dir="$profile" --enable-logging=stderr --virtual-time-budget=10000 --dump-dom \
-            "file://$PWD/target/freehold/$report.html" >"$profile/dom.html" 2>"$profile/log"
-        if grep CONSOLE "$profile/log"; then
-            echo "the script of $report.html complains" && exit 1
-        fi
+        there+=("$report")
+        in_browser "$profile" "target/freehold/$report.html"
         .ci/drawn "target/freehold/$report.html" "$profile/dom.html"
         # The page before its script ran has no plot.
         if .ci/drawn "target/freehold/$report.html" "target/freehold/$report.html" >"$profile/undrawn"; then
             echo "the check of plots passes a page without any" && exit 1
         fi
-        rm -rf "$profile"
     done
+    [ ${#there[@]} -gt 0 ] || return 0
+    # All pages in frames of one, as a window cannot be as narrow as a telephone.
+    local dark=0 light=1 scheme pages
+    pages=$(IFS=, && echo "${there[*]}")
+    for scheme in $dark $light; do
+        in_browser "$profile" ".ci/pages.html?$pages" --window-size=1400,1000 --hide-scrollbars --allow-file-access-from-files "--blink-settings=preferredColorScheme=$scheme"
+        grep ' px ' "$profile/dom.html" || { echo "the pages were not looked at" && exit 1; }
+        [ "$(grep -c ': right$' "$profile/dom.html")" = $((2 * ${#there[@]})) ] || { echo "a page is not right" && exit 1; }
+    done
+    rm -rf "$profile"
+}
+# A page's document after its script ran, as dom.html in a folder: in_browser FOLDER PAGE OPTION...
+in_browser() {
+    local folder=$1 page=$2
+    shift 2
+    "$chromium" --headless --no-sandbox --disable-gpu --disable-background-networking --disable-sync --no-first-run \
+        --user-data-dir="$folder/user" --enable-logging=stderr --virtual-time-budget=10000 "$@" --dump-dom "file://$PWD/$page" >"$folder/dom.html" 2>"$folder/log"
+    ! grep CONSOLE "$folder/log" || { echo "the script of $page complains" && exit 1; }
 }

@@ -24,6 +24,16 @@ published_alone() {
 
 stage_package() { .ci/package; }
 
+# Who raises a version runs the whole of it.
+stage_release() {
+    local out=target/dist/quick crate
+    .ci/release --quick --repository https://example.org/freehold --homepage https://example.org --out $out
+    for crate in "${published[@]}"; do
+        grep -q " $crate-$(version_now).crate\$" $out/SHA256SUMS || { echo "no checksum of $crate" && exit 1; }
+    done
+    skip "the program, the C library and the wheel of a release, which take minutes to build: .ci/release"
+}
+
 stage_publish() {
     local dirty=()
     [ -z "$(git status --porcelain)" ] || dirty=(--allow-dirty)
@@ -51,8 +61,13 @@ raise_versions() {
     [ "$next" != "$(version_now)" ] && [ "$(git -C $tree tag --list)" = "v$next" ] && [ "$(git -C $tree rev-list --count HEAD)" = $(($(git rev-list --count HEAD) + 1)) ] \
         || { cat $log && echo "cargo-release did not make one commit and the tag v$next" && return 1; }
     git -C $tree show --stat --format='%s (%D)' HEAD
-    grep -q "^## \[$next\]" $tree/CHANGELOG.md || { echo "CHANGELOG.md does not name $next" && return 1; }
+    names_version CHANGELOG.md "## [$next] - "
+    names_version README.md "freehold = \"$next\""
+    names_version README.md "- Version $next: "
+    names_version docs/start.md "freehold = { version = \"$next\""
 }
+# Of the texts in the copy: names_version FILE TEXT.
+names_version() { grep -qF -- "$2" "target/cargo-release/$1" || { echo "$1 does not say after a release: $2" && return 1; }; }
 
 stage_deny() {
     command -v cargo-deny >/dev/null || { skip "no cargo-deny, which takes minutes to build (.ci/tools cargo-deny)" && return; }
