@@ -25,6 +25,22 @@ fn heaps() -> Vec<&'static PerCpuHeap> {
     heaps
 }
 
+#[test]
+fn each_lies_in_the_heap_that_it_is_made_in() {
+    let heap = heap(PerCpuHeap::builder().add_mode(AddMode::Sticky)).unwrap();
+    let placed = || heap.stats().placed;
+    let before = placed();
+    let _counter = Counter::in_heap(heap).unwrap();
+    let with_counter = placed();
+    let _histogram = Histogram::in_heap(heap).unwrap();
+    let with_histogram = placed();
+    let _gauge = Gauge::in_heap(heap).unwrap();
+    assert!(
+        before < with_counter && with_counter < with_histogram,
+        "{before} {with_counter} {with_histogram}"
+    );
+}
+
 const ADDS: u64 = if cfg!(miri) { 50 } else { 100_000 };
 const THREADS: u64 = 4;
 

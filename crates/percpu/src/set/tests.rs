@@ -17,6 +17,24 @@ fn a_refusal_tells_sizes_apart() {
     assert_eq!(refused.to_string(), "64 KiB is more than 32 KiB, the largest object");
 }
 
+#[test]
+fn an_object_takes_its_own_bytes_wherever_it_is() {
+    let mut set: ChunkSet = ChunkSet::new(small()).unwrap();
+    let sizes = [100, 12, 5000, 8];
+    let objects = sizes.map(|size| set.alloc(&Request::new(size)).unwrap());
+    assert_eq!(objects.map(|object| set.taken_bytes(object)), sizes.map(|size| Ok(size as u32)));
+}
+
+/// Without a demand, all pages of a chunk are there at once.
+#[test]
+fn the_policy_that_was_chosen_populates() {
+    for (population, bytes) in [(Population::OnDemand, PAGE_BYTES), (Population::Whole, MIN_UNIT_BYTES)] {
+        let mut set: ChunkSet = ChunkSet::new(small().population(population)).unwrap();
+        set.alloc(&Request::new(8)).unwrap();
+        assert_eq!(set.populated_pages(), u64::from(bytes / PAGE_BYTES), "{population:?}");
+    }
+}
+
 /// Destroying chunks frees their maps and nothing else.
 #[test]
 fn memory_still_held_for_chunks_that_are_gone_is_counted() {
