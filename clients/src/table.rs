@@ -126,6 +126,20 @@ impl Row {
         Self { aim: Aim::Ratio(ratio), ..self }
     }
 
+    /// The same of a count that is the same each time: more is an error.
+    pub fn must_be_at_most(self, ratio: f64) -> Answer<Self> {
+        match self.ours.value > ratio * self.its.value {
+            true => Err(format!(
+                "{}: {} beside {}, not {ratio} times as many at most",
+                self.what,
+                self.ours.shown(),
+                self.its.shown()
+            )
+            .into()),
+            false => Ok(self.at_most(ratio)),
+        }
+    }
+
     /// How many of ours there may be, whatever its are. More are an error: no noise moves a count.
     pub fn of_ours_at_most(self, most: u64) -> Answer<Self> {
         match self.ours.value > most as f64 {

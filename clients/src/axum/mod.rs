@@ -69,9 +69,8 @@ pub fn run(effort: Effort) -> Answer<Vec<Row>> {
     let (our_numbers, its_numbers) = (shown::read(&our_page)?, shown::read(&its_page)?);
     check(&our_numbers, (effort.rounds + 1) * (2 * requests + scrapes * LOADERS * PAGES) + PATHS)?;
     shown::compare(&our_numbers, &its_numbers)?;
-    rows.push(
-        count("page of metrics", Unit::Bytes, our_page.len() as u64, its_page.len() as u64).at_most(1.2),
-    );
+    let pages = count("page of metrics", Unit::Bytes, our_page.len() as u64, its_page.len() as u64);
+    rows.push(pages.must_be_at_most(1.2)?);
     Ok(rows)
 }
 

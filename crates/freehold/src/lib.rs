@@ -1,16 +1,18 @@
 //! Address space in user space, managed the way the Linux kernel does.
 //!
-//! | Engine | What it does |
-//! |---|---|
-//! | [`kva`] | hands out non-overlapping address ranges: size, alignment, window, lowest address first |
-//! | [`maple`] | maps ranges to values, and finds the gaps between them; stores that cannot fail |
-//! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
+//! | Module | What it does | Feature |
+//! |---|---|---|
+//! | [`kva`] | hands out address ranges that do not overlap: size, alignment, window; lowest, highest or best fit | |
+//! | [`maple`] | maps ranges to values, and finds the gaps between them; stores that cannot fail | |
+//! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit | |
+//! | [`units`] | the types that these share: spans, alignments, errors | |
+//! | `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree` | the same for many threads; look-ups take no lock | `std` |
+//! | `percpu::PerCpuHeap`, counters, `observe` | objects and counters for each CPU; the statistics of all of this on a page of metrics | `std` |
+//! | `rcu` | keeps what readers may still see | `std` |
+//! | `vmalloc` | memory over reserved addresses: blocks, slots, stacks, vectors | `std` |
+//! | `metrics` | a recorder for the facade of that name | `metrics` |
 //!
-//! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `std` there are, for many
-//! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, `percpu::PerCpuHeap` with counters; `rcu`, which keeps what
-//! readers may still see; `vmalloc`, memory over reserved addresses; and `observe`, which shows the statistics of all of them on a page
-//! of metrics. With the feature `metrics` there is `metrics`, a recorder for the facade of that name. With the feature `serde`, spans,
-//! alignments and maps can be serialized.
+//! [`prelude`] has what most programs need. With the feature `serde`, spans, alignments and maps can be serialized.
 //!
 //! ```
 //! use freehold::prelude::*;

@@ -73,7 +73,7 @@ pub use error::{
     ResizeError, ReturnError, SplitError,
 };
 pub use fit::{Fit, Merge};
-pub use freehold_units::{Broken, OutOfMemory};
+pub use freehold_units::{Broken, FreeSizes, OutOfMemory};
 pub use placement::Placement;
 #[cfg(feature = "std")]
 pub use pooled::PooledSpace;
@@ -81,7 +81,7 @@ pub use request::{CheckedRequest, Request};
 #[cfg(feature = "std")]
 pub use shared::SharedSpace;
 pub use space::{
-    AddressSpace, FreeSizes, FreedRegions, IntoRegions, Pending, PendingMove, Region, Regions, Stats, image,
+    AddressSpace, FreedRegions, IntoRegions, Pending, PendingMove, Region, Regions, Stats, image,
 };
 
 #[doc = include_str!("../docs/from_vm_allocator.md")]

@@ -49,7 +49,7 @@
 //! # What comes back when, and what a guard holds back
 //! | | |
 //! |---|---|
-//! | A guard holds back | what is retired in its domain from its begin on, and up to 512 records from before |
+//! | A guard holds back | what is retired in its domain from its begin on, and what was before and no poll has seen: up to 512 records, or as many as the last request asked for |
 //! | It does not hold back | anything in another domain, nor what came back before |
 //! | A record comes back | by the first `poll` or `barrier` after all guards of its time have left, oldest first |
 //! | `reserve` polls | once 512 records have been retired since the last poll, and while the limit is reached |
@@ -58,8 +58,11 @@
 //! | Behind a reader that stays | at most the limit, and what one request asks for beyond it; then `reserve` refuses, and says who it is |
 //! | Batches | up to 8 are kept apart. What is retired later joins the last, and waits for the readers of its end |
 //!
-//! Maps that retire values have two ways to use this: polls at the end of each change that removes a value (prompt), or
-//! by `reserve` alone (batched). With either, a map that is idle keeps what waits until it is asked.
+//! A domain owns nothing, so it has no `reclaim`: who retires polls its own backlog. Maps that retire values have two
+//! ways to do so, at the end of each change that removes a value (prompt), or by `reserve` alone (batched). When a value is
+//! dropped under each, and at which price, is a table of `Reclaim` in `freehold-maple`, whose maps have `reclaim`. With
+//! either, a map that is idle keeps what waits until it is asked; a prompt one without a reader keeps no value, and a few
+//! hundred nodes at most.
 //!
 //! # Fork
 //! A child made by `fork` has only the thread that forked.

@@ -203,6 +203,13 @@ fn records_come_back_by_the_figures_that_are_documented() {
     let reading = domain.read();
     retire(&mut backlog, 600);
     assert_eq!(backlog.poll(drop).unwrap(), 0);
+    // Or as many as a single request asked for.
+    let mut large = Backlog::new(&domain, 1 << 20);
+    large.reserve(2000, |_: u32| ()).unwrap();
+    (0..2000).for_each(|number| large.retire(number).unwrap());
+    let later = domain.read_owned().unwrap();
+    assert_eq!(large.poll(drop).unwrap(), 0);
+    drop(later);
     // No timer: a reader that has left does nothing by itself.
     drop(reading);
     assert_eq!(backlog.held(), 1100);

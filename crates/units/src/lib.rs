@@ -19,6 +19,7 @@ pub mod chunks;
 #[path = "../tests/ends/mod.rs"]
 mod ends;
 mod error;
+mod free_sizes;
 pub mod pool;
 mod probe;
 #[cfg(feature = "serde")]
@@ -30,6 +31,7 @@ mod type_rules;
 pub use align::{Align, NotPowerOfTwo, ParseAlignError};
 pub use bytes::{Bytes, ParseBytesError, TooManyBytes};
 pub use error::{Broken, Hex, OutOfMemory, Rejected, check};
+pub use free_sizes::FreeSizes;
 pub use probe::{Probe, Tally, Work};
 pub use span::{EmptyRange, EndsAtTheTop, ParseSpanError, Span};
 

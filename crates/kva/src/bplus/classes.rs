@@ -35,7 +35,7 @@ impl Classes {
 
 /// The usable length of a gap that starts at `start` and is `gap` long: from its first multiple of the alignment on.
 #[inline]
-pub(crate) fn room(start: u64, gap: u64, mask: u64) -> u64 {
+pub(crate) fn usable_gap(start: u64, gap: u64, mask: u64) -> u64 {
     gap.saturating_sub(start.wrapping_neg() & mask)
 }
 
@@ -74,23 +74,23 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         }
         let (parent, slot) = (&self.inners[path.steps[0].inner()], path.steps[0].slot());
         for (class, &mask) in self.classes.masks().iter().enumerate() {
-            let room = room(start, gap, mask);
-            if room == 0 {
+            let usable = usable_gap(start, gap, mask);
+            if usable == 0 {
                 // Larger alignments have no usable part either.
                 break;
             }
             probe.count(Work::MaxRecomputed, 1);
-            if parent.row(class).raise(slot, room) {
-                self.raise_above(path, class, room, probe);
+            if parent.row(class).raise(slot, usable) {
+                self.raise_above(path, class, usable, probe);
             }
         }
     }
 
     #[inline(never)]
-    fn raise_above(&self, path: &LeafPath, class: usize, room: u64, probe: &mut impl Probe) {
+    fn raise_above(&self, path: &LeafPath, class: usize, usable: u64, probe: &mut impl Probe) {
         for &step in &path.steps[1..self.height] {
             probe.count(Work::MaxRecomputed, 1);
-            if !self.inners[step.inner()].row(class).raise(step.slot(), room) {
+            if !self.inners[step.inner()].row(class).raise(step.slot(), usable) {
                 break;
             }
         }

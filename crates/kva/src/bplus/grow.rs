@@ -86,7 +86,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
     pub(crate) fn most_below(&self, at: Step, height: usize, class: usize) -> u64 {
         let child = self.inners[at.inner()].child(at.slot());
         match height {
-            0 => self.leaves[child].largest_room(self.classes.masks()[class]),
+            0 => self.leaves[child].largest_usable_gap(self.classes.masks()[class]),
             _ => self.inners[child].most(class),
         }
     }

@@ -28,7 +28,7 @@ mod validate;
 use freehold_units::OutOfMemory;
 use freehold_units::pool::{NO_NODE, NodeId, NoneInline, Pool, PoolNode};
 
-pub(crate) use classes::{Classes, room};
+pub(crate) use classes::{Classes, usable_gap};
 pub(crate) use inner::{Inner, Key};
 use path::MAX_INNERS;
 pub(crate) use path::{LeafPath, MAX_HEIGHT, Step};
@@ -37,7 +37,7 @@ pub(crate) use row::FANOUT;
 /// A leaf of a tree.
 pub(crate) trait LeafNode: PoolNode {
     /// The largest usable gap in the leaf: the part that starts at a multiple of the alignment `mask + 1`.
-    fn largest_room(&self, mask: u64) -> u64;
+    fn largest_usable_gap(&self, mask: u64) -> u64;
 }
 
 /// A B+tree of leaves `L` that are ordered by `K`, with bounds of their usable gaps. With `height` 0 the root is a

@@ -219,7 +219,7 @@ impl PooledSpace {
     /// the threshold then lists it.
     pub(super) fn put_aside(&self, id: u32) {
         let slab = self.records.at(id);
-        if !slab.disown(self.list_at.load(Ordering::Relaxed)) {
+        if !slab.release(self.list_at.load(Ordering::Relaxed)) {
             let class = slab.layout().class.expect("S5: extents are in no list");
             self.shards.here().pool(class).list.push(&self.records, id);
         }
@@ -260,7 +260,7 @@ impl PooledSpace {
     /// Puts every slab that has a free slot and no owner into a list.
     fn list_all(&self) {
         for (id, slab) in self.records.all() {
-            if slab.own() {
+            if slab.try_acquire() {
                 self.put_aside(id);
             }
         }

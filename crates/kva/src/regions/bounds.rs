@@ -12,7 +12,7 @@
 //! `pthread.kva`).
 
 use super::{EntryHandle, RegionTree};
-use crate::bplus::{LeafNode, Step, room};
+use crate::bplus::{LeafNode, Step, usable_gap};
 use freehold_units::pool::NodeId;
 use freehold_units::{Probe, Work};
 
@@ -28,7 +28,7 @@ impl<V> RegionTree<V> {
     pub(super) fn lower(&mut self, leaf: NodeId, parent: Step, gap: u64) {
         let row = self.tree.inners[parent.inner()].row(0);
         if row.bound(parent.slot()) == gap {
-            row.set(parent.slot(), self.tree.leaves[leaf].largest_room(0));
+            row.set(parent.slot(), self.tree.leaves[leaf].largest_usable_gap(0));
         }
     }
 
@@ -40,7 +40,7 @@ impl<V> RegionTree<V> {
         // Usually the leaf's own bounds are as high already, and those above are never lower.
         let parent = &self.tree.inners[at.parent.inner()];
         let is_low = |(class, &mask): (usize, &u64)| {
-            parent.row(class).bound(at.parent.slot()) < room(start, gap, mask)
+            parent.row(class).bound(at.parent.slot()) < usable_gap(start, gap, mask)
         };
         if self.tree.classes.masks().iter().enumerate().any(is_low) {
             let first = self.tree.leaves[at.leaf].start(at.slot);
@@ -54,7 +54,7 @@ impl<V> RegionTree<V> {
     pub(super) fn largest_gap(&self, node: NodeId, height: usize, probe: &mut impl Probe) -> u64 {
         probe.count(Work::NodeVisited, 1);
         let Some(below) = height.checked_sub(1) else {
-            return self.tree.leaves[node].largest_room(0);
+            return self.tree.leaves[node].largest_usable_gap(0);
         };
         let (inner, row) = (&self.tree.inners[node], self.tree.inners[node].row(0));
         let (mut first, mut bound) = (0, row.bound(0));

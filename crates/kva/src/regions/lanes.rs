@@ -6,7 +6,7 @@
 
 use super::granule_request::GranuleRequest;
 use super::leaf::{BASE_ALIGN, Leaf, REACH, WIDTH};
-use crate::bplus::{LeafNode, room};
+use crate::bplus::{LeafNode, usable_gap};
 
 /// Bits of the slot number in a key, below the address.
 pub(super) const SLOT_BITS: u32 = WIDTH.trailing_zeros();
@@ -19,11 +19,11 @@ const _: () = assert!((REACH as i64 + BASE_ALIGN as i64 + 1) << SLOT_BITS < NONE
 
 impl<V> LeafNode for Leaf<V> {
     /// Granules of the largest gap, where each gap counts from its first multiple of the alignment.
-    fn largest_room(&self, mask: u64) -> u64 {
-        let beyond = self.tail().map_or(0, |tail| room(self.end(tail) as u64, self.gap(tail), mask));
+    fn largest_usable_gap(&self, mask: u64) -> u64 {
+        let beyond = self.tail().map_or(0, |tail| usable_gap(self.end(tail) as u64, self.gap(tail), mask));
         if mask >= BASE_ALIGN as u64 || self.is_far() {
-            let rooms = (0..self.len()).map(|slot| room(self.end(slot) as u64, self.gap(slot), mask));
-            return rooms.fold(beyond, u64::max);
+            let gaps = (0..self.len()).map(|slot| usable_gap(self.end(slot) as u64, self.gap(slot), mask));
+            return gaps.fold(beyond, u64::max);
         }
         let (mask, mut most) = (mask as i32, 0);
         for slot in 0..WIDTH {

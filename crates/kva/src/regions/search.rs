@@ -127,8 +127,8 @@ impl Search<'_> {
                 return None;
             }
             let above = steps[level];
-            let room = tree.tree.most_below(above, level, self.class);
-            tree.tree.inners[above.inner()].row(self.class).set(above.slot(), room);
+            let usable = tree.tree.most_below(above, level, self.class);
+            tree.tree.inners[above.inner()].row(self.class).set(above.slot(), usable);
             if self.passes_window(tree, above) {
                 return None;
             }

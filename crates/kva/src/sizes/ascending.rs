@@ -5,7 +5,7 @@
 //! too high.
 
 use super::Sizes;
-use super::keys::{block, room_of, smallest_of};
+use super::keys::{block, smallest_of, usable_gap_of};
 use crate::bplus::{LeafPath, Step};
 use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Span, Work};
@@ -47,7 +47,7 @@ impl Ascending<'_> {
             let keys = self.sizes.tree.leaves[self.path.leaf].keys();
             self.passed = self.passed.max(keys.partition_point(|&key| key < self.smallest()));
             let mut rest = keys[self.passed..].iter().map(|&key| block(key));
-            if let Some(at) = rest.position(|block| room_of(block, self.mask) >= self.size_bytes) {
+            if let Some(at) = rest.position(|block| usable_gap_of(block, self.mask) >= self.size_bytes) {
                 self.passed += at + 1;
                 return Some(block(keys[self.passed - 1]));
             }
@@ -68,8 +68,8 @@ impl Ascending<'_> {
             return;
         }
         let parent = self.path.steps[0];
-        let room = tree.most_below(parent, 0, self.class);
-        tree.inners[parent.inner()].row(self.class).set(parent.slot(), room);
+        let usable = tree.most_below(parent, 0, self.class);
+        tree.inners[parent.inner()].row(self.class).set(parent.slot(), usable);
         self.seek(0, parent.slot() + 1, probe);
     }
 
@@ -97,8 +97,8 @@ impl Ascending<'_> {
                     return;
                 }
                 let above = self.path.steps[level];
-                let room = tree.most_below(above, level, self.class);
-                tree.inners[above.inner()].row(self.class).set(above.slot(), room);
+                let usable = tree.most_below(above, level, self.class);
+                tree.inners[above.inner()].row(self.class).set(above.slot(), usable);
                 from = above.slot() + 1;
             }
         }

@@ -1,6 +1,6 @@
 //! A leaf of keys: the size of a free block, then its address.
 
-use crate::bplus::{LeafNode, room};
+use crate::bplus::{LeafNode, usable_gap};
 use freehold_units::Span;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
@@ -56,8 +56,8 @@ impl SizeLeaf {
 }
 
 impl LeafNode for SizeLeaf {
-    fn largest_room(&self, mask: u64) -> u64 {
-        self.keys().iter().map(|&key| room_of(block(key), mask)).max().unwrap_or(0)
+    fn largest_usable_gap(&self, mask: u64) -> u64 {
+        self.keys().iter().map(|&key| usable_gap_of(block(key), mask)).max().unwrap_or(0)
     }
 }
 
@@ -78,6 +78,6 @@ pub(super) fn block(key: u128) -> Span {
 }
 
 /// The usable bytes of a block: from its first multiple of the alignment `mask + 1` on.
-pub(super) fn room_of(block: Span, mask: u64) -> u64 {
-    room(block.first(), block.size_saturating(), mask)
+pub(super) fn usable_gap_of(block: Span, mask: u64) -> u64 {
+    usable_gap(block.first(), block.size_saturating(), mask)
 }

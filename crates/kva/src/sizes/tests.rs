@@ -1,5 +1,5 @@
 use super::Sizes;
-use super::keys::room_of;
+use super::keys::usable_gap_of;
 use freehold_units::{Span, Tally, Work};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -10,7 +10,8 @@ fn block(first: u64, size: u64) -> Span {
 
 /// The expected result of a walk, by a scan of every block.
 fn expected(blocks: &[Span], size: u64, mask: u64) -> Vec<Span> {
-    let mut found: Vec<Span> = blocks.iter().copied().filter(|&block| room_of(block, mask) >= size).collect();
+    let mut found: Vec<Span> =
+        blocks.iter().copied().filter(|&block| usable_gap_of(block, mask) >= size).collect();
     found.sort_by_key(|block| (block.size_bytes(), block.first()));
     found
 }

@@ -42,7 +42,7 @@ pub use moves::PendingMove;
 pub(crate) use moves::beyond;
 pub use region::{IntoRegions, Region, Regions};
 pub use reserve::Pending;
-pub use stats::{FreeSizes, Stats};
+pub use stats::Stats;
 
 /// Hands out ranges of a space and finds the region of any address.
 ///

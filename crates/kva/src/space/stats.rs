@@ -2,6 +2,7 @@
 
 use super::AddressSpace;
 use crate::sizes::Sizes;
+use freehold_units::FreeSizes;
 
 /// The figures of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,31 +37,6 @@ impl Stats {
     pub fn fragmentation(&self) -> f64 {
         // With one block, the largest size may be 2^64, which does not fit `largest_free_bytes`.
         if self.free_blocks < 2 { 0.0 } else { 1.0 - self.largest_free_bytes as f64 / self.free_bytes as f64 }
-    }
-}
-
-/// The number of free blocks by size: [`AddressSpace::free_sizes`].
-///
-/// Class `k` has the blocks of `2^k` to `2^(k + 1) - 1` bytes. The last class, 64, has the one block of 2^64 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FreeSizes {
-    blocks: [usize; Self::CLASSES],
-}
-
-impl FreeSizes {
-    /// The number of classes.
-    pub const CLASSES: usize = 65;
-
-    /// The number of free blocks of each class. Cost: constant.
-    #[must_use]
-    pub fn blocks(&self) -> &[usize; Self::CLASSES] {
-        &self.blocks
-    }
-
-    /// The number of free blocks that have at least `2^class` bytes; 0 for a class that does not exist. Cost: constant.
-    #[must_use]
-    pub fn blocks_from(&self, class: usize) -> usize {
-        self.blocks.get(class..).unwrap_or_default().iter().sum()
     }
 }
 
@@ -104,10 +80,6 @@ impl<V> AddressSpace<V> {
     /// ```
     #[must_use]
     pub fn free_sizes(&self) -> FreeSizes {
-        let mut sizes = FreeSizes { blocks: [0; FreeSizes::CLASSES] };
-        for block in self.regions.blocks() {
-            sizes.blocks[block.size_bytes().ilog2() as usize] += 1;
-        }
-        sizes
+        self.regions.blocks().collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Key;
 use core::fmt;
-use core::ops::{Bound, Range, RangeBounds, RangeInclusive};
+use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeInclusive, RangeTo, RangeToInclusive};
 use freehold_units::{EmptyRange, Span};
 
 /// The keys `first..=last`, never empty. It is to another type of keys what [`Span`] is to `u64`.
@@ -12,6 +12,7 @@ use freehold_units::{EmptyRange, Span};
 ///
 /// let letters = KeySpan::new('a', 'z').unwrap();
 /// assert_eq!((letters.first(), letters.last(), letters.len()), ('a', 'z', Some(26)));
+/// assert_eq!(KeySpan::try_from(..='z').unwrap().first(), '\0');
 /// assert!(letters.contains('k') && !letters.contains('K'));
 /// assert_eq!(letters.to_string(), "a..=z");
 /// assert_eq!(KeySpan::try_from(b'a'..b'c'), Ok(KeySpan::new(b'a', b'b').unwrap()));
@@ -131,22 +132,34 @@ impl<K> From<KeySpan<K>> for RangeInclusive<K> {
     }
 }
 
-impl<K: Key> TryFrom<Range<K>> for KeySpan<K> {
-    type Error = EmptyRange;
-
-    fn try_from(range: Range<K>) -> Result<Self, EmptyRange> {
-        super::within(&range).map(Self::of_words).ok_or(EmptyRange)
+impl<K: Key> From<KeySpan<K>> for Span {
+    /// The words of the keys.
+    fn from(span: KeySpan<K>) -> Self {
+        span.words()
     }
 }
 
-impl<K: Key> TryFrom<RangeInclusive<K>> for KeySpan<K> {
-    type Error = EmptyRange;
+/// From a range in any form. An inclusive range that was iterated to its end is empty.
+macro_rules! from_ranges {
+    ($($range:ty),+) => {$(
+        impl<K: Key> TryFrom<$range> for KeySpan<K> {
+            type Error = EmptyRange;
 
-    /// An inclusive range that was iterated to its end is empty.
-    fn try_from(range: RangeInclusive<K>) -> Result<Self, EmptyRange> {
-        super::within(&range).map(Self::of_words).ok_or(EmptyRange)
-    }
+            fn try_from(range: $range) -> Result<Self, EmptyRange> {
+                super::within(&range).map(Self::of_words).ok_or(EmptyRange)
+            }
+        }
+    )+};
 }
+
+from_ranges!(
+    Range<K>,
+    RangeInclusive<K>,
+    RangeFrom<K>,
+    RangeTo<K>,
+    RangeToInclusive<K>,
+    (Bound<K>, Bound<K>)
+);
 
 impl<K: fmt::Debug> fmt::Debug for KeySpan<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

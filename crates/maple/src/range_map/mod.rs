@@ -267,6 +267,9 @@ impl<V, K: Key> RangeMap<V, K> {
     /// # use freehold_maple::RangeMap;
     /// let map = RangeMap::from([(0..10, 'a'), (20..30, 'b')]);
     /// assert_eq!(map.gaps_within(15..50).map(|gap| gap.to_string()).collect::<Vec<_>>(), ["0xf..=0x13", "0x1e..=0x31"]);
+    /// // How many there are by size, and how fragmented the free part is.
+    /// let sizes: freehold_units::FreeSizes = map.gaps_within(0..70).collect();
+    /// assert_eq!((sizes.blocks_from(0), sizes.bytes(), sizes.fragmentation()), (2, 50, 0.2));
     /// ```
     #[must_use]
     pub fn gaps_within(&self, bounds: impl RangeBounds<K>) -> GapsWithin<'_, K> {

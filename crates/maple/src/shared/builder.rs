@@ -77,10 +77,11 @@ impl<E: StoredValue> Builder<E> {
         self
     }
 
-    /// The bytes that may wait for readers: [`BACKLOG_LIMIT`](MapleTree::BACKLOG_LIMIT), unless this says otherwise.
-    /// Beyond it, changes are refused.
+    /// The bytes that may wait for readers: [`BACKLOG_LIMIT`](MapleTree::BACKLOG_LIMIT), 2.6 MiB, unless this says
+    /// otherwise. Beyond it, changes are refused.
     ///
-    /// Each removed node or value counts with 336 bytes, the most that a node takes. What a value owns comes on top.
+    /// Each removed node or value counts with 336 bytes, the most that a node takes, so by default 8,192 of them may wait.
+    /// [`WriteError::Full`](crate::WriteError::Full) and the statistics count these. What a value owns comes on top.
     ///
     /// Cost: constant.
     pub fn backlog_limit(mut self, bytes: usize) -> Self {

@@ -10,7 +10,8 @@
 /// | price of any other change | while values wait: a scan of the readers, and a barrier once the oldest has left | nothing |
 ///
 /// With either, [`reclaim`](crate::MapleTree::reclaim) drops what can be dropped now, and
-/// [`synchronize`](crate::MapleTree::synchronize) waits for the readers first. Nodes are reused by the batch.
+/// [`synchronize`](crate::MapleTree::synchronize) waits for the readers first. Nodes are reused by the batch under both: an
+/// idle map keeps up to some 512 replaced ones until it is asked, each of 336 bytes at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reclaim {

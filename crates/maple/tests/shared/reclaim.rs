@@ -193,6 +193,13 @@ fn a_reader_of_one_domain_refuses_no_change_in_another() {
 }
 
 #[test]
+fn the_default_limit_is_the_one_that_is_documented() {
+    let map = MapleTree::<u64>::new();
+    assert_eq!((map.backlog().limit, MapleTree::<u64>::BACKLOG_LIMIT), (8192, 8192 * 336));
+    assert_eq!(format!("{:.1}", MapleTree::<u64>::BACKLOG_LIMIT as f64 / f64::from(1 << 20)), "2.6");
+}
+
+#[test]
 fn an_erase_waits_for_readers_up_to_its_limit() {
     let map = Map::builder().domain(Domain::named("bus")).backlog_limit(60 * 336).build();
     let own = map.read();

@@ -8,7 +8,7 @@ use crate::pooled::word::Word;
 
 impl Slab {
     /// Makes the caller the owner of a slab that has free slots and no owner. `false` if the slab is not one.
-    pub(in super::super) fn own(&self) -> bool {
+    pub(in super::super) fn try_acquire(&self) -> bool {
         let mut word = self.word();
         while word.is_live() && !word.is_owned() && word.free() != 0 {
             match self.exchange(word, word.owned(true)) {
@@ -20,7 +20,7 @@ impl Slab {
     }
 
     /// Releases ownership. Returns `false`, and the caller stays owner, if the slab has at least `list_at` free slots.
-    pub(in super::super) fn disown(&self, list_at: u32) -> bool {
+    pub(in super::super) fn release(&self, list_at: u32) -> bool {
         let list_at = self.layout().list_at(list_at);
         let mut word = self.word();
         while word.free().count_ones() < list_at {

@@ -36,7 +36,7 @@ fn entries(first: u128, is_far: bool, parts: &[(u64, u64, u64, bool)]) -> Vec<Kn
 }
 
 /// Room of a gap at an alignment: how much of it lies behind its first multiple.
-fn room((_, end, next, _): &Known, align: u128) -> u128 {
+fn usable_gap((_, end, next, _): &Known, align: u128) -> u128 {
     next.saturating_sub(end.next_multiple_of(align))
 }
 
@@ -129,9 +129,9 @@ proptest! {
                 for window in [(from, until), (0, TOP)] {
                     check_places(&leaf, &known, &wanted(0, size, align, window).unwrap());
                 }
-                let most = known.iter().map(|entry| room(entry, 1 << align)).max().unwrap();
+                let most = known.iter().map(|entry| usable_gap(entry, 1 << align)).max().unwrap();
                 let mask = (1u64 << align) - 1;
-                prop_assert_eq!(u128::from(leaf.largest_room(mask)), most.min(u64::MAX.into()));
+                prop_assert_eq!(u128::from(leaf.largest_usable_gap(mask)), most.min(u64::MAX.into()));
             }
         }
     }
