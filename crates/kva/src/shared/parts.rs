@@ -71,6 +71,21 @@ impl<V: ?Sized> SharedSpace<V> {
     ///
     /// # Errors
     /// As [`split_at`](Self::split_at).
+    ///
+    /// ```
+    /// use freehold_kva::{Placement, Request, SharedSpace};
+    /// use freehold_units::{Align, Span};
+    /// use std::sync::Arc;
+    ///
+    /// let disk = SharedSpace::new(Span::new(0, 0xffff).unwrap(), Align::PAGE, Placement::Lowest)?;
+    /// let file = disk.alloc(&Request::new(0x4000), Arc::new("file 1".to_owned()))?;
+    /// disk.split_at_with(0x1000, |_, second, name| Arc::new(format!("{name}, from {:#x} on", second.first())))?;
+    /// assert_eq!(*disk.region_at(0x2000).unwrap().1, "file 1, from 0x1000 on");
+    /// // One region again, which has the first one's value.
+    /// let (whole, _) = disk.merge_with(0, |(_, one), (_, other)| other.starts_with(&**one))?;
+    /// assert_eq!((whole, &*disk.region_at(0x2000).unwrap().1), (file, &"file 1".to_owned()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn split_at_with(
         &self,
         address: u64,
