@@ -183,6 +183,8 @@ fn of_recording() {
         "docs/record.md",
         &format!("a buffer of {}, or less where that is more than a {part}th of memory", kib(buffer << 10)),
     );
+    assert!(document(".ci/record").contains("events < bursts * 600_000"));
+    says("docs/record.md", "`.ci/record` makes bursts of 600,000 events");
     // The least kernels are what `--help` says of each kind.
     let help = one_line(&text(&freehold(&["record", "--help"]).stdout));
     for (kind, least) in [("kva", "6.2"), ("mt", "6.1")] {
