@@ -171,6 +171,7 @@ fn of_the_lab() {
     let most = grouped(freehold_trace::MOST_LINES as usize);
     says("docs/formats.md", &format!("Limits: {most} lines and {bytes} of text."));
     let pooled = constant("crates/lab/src/predict/mod.rs", "const POOLED_PAGES: u128 = {};");
+    says("docs/lab.md", &format!("| `nodes` | 1 to {} |", freehold_linux::kva::lazy::MOST_NODES));
     says("docs/lab.md", &format!("a purge keeps areas of up to {pooled} pages in pools"));
 }
 
@@ -185,6 +186,11 @@ fn of_recording() {
     );
     assert!(document(".ci/record").contains("events < bursts * 600_000"));
     says("docs/record.md", "`.ci/record` makes bursts of 600,000 events");
+    assert!(document(".ci/record").contains(r#"("maps", 99), ("threads", 99)"#));
+    says(
+        "docs/record.md",
+        "On new storms of BPF maps and of threads 99 % and more are predicted: `.ci/record` makes both",
+    );
     // The least kernels are what `--help` says of each kind.
     let help = one_line(&text(&freehold(&["record", "--help"]).stdout));
     for (kind, least) in [("kva", "6.2"), ("mt", "6.1")] {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold_lab::data_folder;
-use freehold_lab::predict::{Settings, Way, predict};
+use freehold_lab::predict::{Kind, Settings, Way, predict};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -57,6 +57,10 @@ fn addresses_of_a_recorded_kernel_that_are_predicted() {
         let sentence = format!("{} of {} addresses", grouped(right), grouped(all));
         println!("{sentence}");
         assert!(readme_has(&sentence), "README does not say: {sentence}");
+        let known = all - predicted.kinds[Kind::Unknown as usize] as usize;
+        let part =
+            format!("{sentence}, which is {:.1} % of what can be known", 100.0 * right as f64 / known as f64);
+        assert!(known == all || readme_has(&part), "README does not say: {part}");
     }
 }
 
@@ -82,4 +86,29 @@ fn work_of_a_recorded_workload() {
     let sentence =
         format!("{:.1} nodes; the list before Linux 5.2: {:.0} steps", work("btree"), work("gap-list"));
     assert!(readme_has(&sentence), "README does not say: {sentence}");
+}
+
+/// The ratios in the third column of the first row that begins with this.
+fn ratios(page: &str, start: &str) -> Vec<f64> {
+    let text = root_file(page);
+    let row = text.lines().find(|line| line.starts_with(&format!("| {start}")));
+    let row = row.unwrap_or_else(|| panic!("{page} has no row {start}"));
+    let cell = row.split(" | ").nth(2).unwrap();
+    cell.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|part| part.parse().ok()).collect()
+}
+
+/// A ratio that stands in README's table and in the book's is the same in both. `.ci/ratios` prints them beside a run.
+#[test]
+fn ratios_are_those_of_the_page_of_comparisons() {
+    for start in ["`offset-allocator`", "`BTreeMap` by hand |", "`prometheus-client`"] {
+        let [short, long] = ["README.md", "docs/compare.md"].map(|page| ratios(page, start));
+        assert!(
+            short.len() > 1 && short.iter().all(|ratio| long.contains(ratio)),
+            "{start}: {short:?}, {long:?}"
+        );
+    }
+    // There ours is divided by theirs.
+    let [theirs, ours] = ["README.md", "docs/compare.md"].map(|page| ratios(page, "`vm-device`"));
+    let agrees = |(theirs, ours): (&f64, &f64)| (theirs - 1.0 / ours).abs() < 0.05;
+    assert!(theirs.len() == 2 && theirs.iter().zip(&ours).all(agrees), "{theirs:?}, {ours:?}");
 }
