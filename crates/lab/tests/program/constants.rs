@@ -113,6 +113,7 @@ fn of_per_cpu_memory() {
         ),
     );
     says(LIFE, &format!("constant, a step for every {} bytes", u64::BITS * BIT_BYTES));
+    says("docs/concepts.md", &format!("bits of {BIT_BYTES} bytes, blocks of a page"));
     let unit = constant("crates/percpu/src/heap/units.rs", "const UNIT_BYTES: u32 = {};");
     says(LIFE, &format!("The heap commits its {} in every unit", kib(unit)));
     // A counter's slot is a word for each CPU, a histogram's has a word for each bucket and one for the sum.
@@ -172,6 +173,7 @@ fn of_the_lab() {
     says("docs/formats.md", &format!("Limits: {most} lines and {bytes} of text."));
     let pooled = constant("crates/lab/src/predict/mod.rs", "const POOLED_PAGES: u128 = {};");
     says("docs/lab.md", &format!("| `nodes` | 1 to {} |", freehold_linux::kva::lazy::MOST_NODES));
+    says("docs/differences.md", &format!("puts those of up to {pooled} pages into pools"));
     says("docs/lab.md", &format!("a purge keeps areas of up to {pooled} pages in pools"));
 }
 
