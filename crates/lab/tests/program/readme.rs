@@ -1,24 +1,46 @@
 //! The exact counts that stand in README and the book, against the commands that are named for them. `.ci/readme` checks the one
 //! that takes the release build; times are ratios, and not checked.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold_lab::data_folder;
-use freehold_lab::predict::{Settings, Way, predict};
+use freehold_lab::predict::{Kind, Settings, Way, predict};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
+use std::sync::LazyLock;
 
-const PAGES: [&str; 3] = [
-    include_str!("../../../../README.md"),
-    include_str!("../../../../docs/start.md"),
-    include_str!("../../../../docs/claims.md"),
-];
+/// README and the chapters of the book, by their paths.
+pub(super) fn pages() -> Vec<String> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let names = fs::read_dir(docs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let chapters = names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}"));
+    std::iter::once("README.md".to_owned()).chain(chapters).collect()
+}
 
-/// Whether README or the book says it, each run of blanks one space: a sentence is found however its lines are broken.
+/// A text with each run of blanks one space: a sentence is found however its lines are broken.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A file of the repository, as one line.
+pub(super) fn document(path: &str) -> String {
+    one_line(&root_file(path))
+}
+
+/// A text file of the repository.
+pub(super) fn root_file(path: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Whether README or the book says it.
 pub(super) fn readme_has(text: &str) -> bool {
-    PAGES.iter().any(|page| page.split_whitespace().collect::<Vec<_>>().join(" ").contains(text))
+    static ALL: LazyLock<Vec<String>> = LazyLock::new(|| pages().iter().map(|page| document(page)).collect());
+    ALL.iter().any(|page| page.contains(text))
 }
 
 /// A number as README writes it.
-fn grouped(number: usize) -> String {
+pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
@@ -35,6 +57,10 @@ fn addresses_of_a_recorded_kernel_that_are_predicted() {
         let sentence = format!("{} of {} addresses", grouped(right), grouped(all));
         println!("{sentence}");
         assert!(readme_has(&sentence), "README does not say: {sentence}");
+        let known = all - predicted.kinds[Kind::Unknown as usize] as usize;
+        let part =
+            format!("{sentence}, which is {:.1} % of what can be known", 100.0 * right as f64 / known as f64);
+        assert!(known == all || readme_has(&part), "README does not say: {part}");
     }
 }
 
@@ -60,4 +86,29 @@ fn work_of_a_recorded_workload() {
     let sentence =
         format!("{:.1} nodes; the list before Linux 5.2: {:.0} steps", work("btree"), work("gap-list"));
     assert!(readme_has(&sentence), "README does not say: {sentence}");
+}
+
+/// The ratios in the third column of the first row that begins with this.
+fn ratios(page: &str, start: &str) -> Vec<f64> {
+    let text = root_file(page);
+    let row = text.lines().find(|line| line.starts_with(&format!("| {start}")));
+    let row = row.unwrap_or_else(|| panic!("{page} has no row {start}"));
+    let cell = row.split(" | ").nth(2).unwrap();
+    cell.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|part| part.parse().ok()).collect()
+}
+
+/// A ratio that stands in README's table and in the book's is the same in both. `.ci/ratios` prints them beside a run.
+#[test]
+fn ratios_are_those_of_the_page_of_comparisons() {
+    for start in ["`offset-allocator`", "`BTreeMap` by hand |", "`prometheus-client`"] {
+        let [short, long] = ["README.md", "docs/compare.md"].map(|page| ratios(page, start));
+        assert!(
+            short.len() > 1 && short.iter().all(|ratio| long.contains(ratio)),
+            "{start}: {short:?}, {long:?}"
+        );
+    }
+    // There ours is divided by theirs.
+    let [theirs, ours] = ["README.md", "docs/compare.md"].map(|page| ratios(page, "`vm-device`"));
+    let agrees = |(theirs, ours): (&f64, &f64)| (theirs - 1.0 / ours).abs() < 0.05;
+    assert!(theirs.len() == 2 && theirs.iter().zip(&ours).all(agrees), "{theirs:?}, {ours:?}");
 }

@@ -196,4 +196,9 @@ fn the_page_of_the_book_does_what_it_says() {
             Command::new("sh").args(["-c", line]).env("PATH", &path).current_dir(&root).output().unwrap();
         assert!(ran.status.success(), "{line}: {}{}", text(&ran.stdout), text(&ran.stderr));
     }
+    let shrunk = freehold(&["verify", &root.join("target/broken.txt").display().to_string()]);
+    assert!(page.contains("`target/broken.txt` has eight operations."));
+    let row = ["broken.txt", "l", "btree:lowest", "8", "0"];
+    let told = text(&shrunk.stdout);
+    assert!(told.lines().any(|line| line.split_whitespace().eq(row)), "{told}");
 }
