@@ -59,6 +59,7 @@ stage_promises() {
     else
         skip "promises on instructions: no valgrind, and it cannot be installed"
     fi
+    .ci/ratios
 }
 promised() {
     local log
