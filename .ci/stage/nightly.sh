@@ -47,8 +47,8 @@ stage_miri_big_endian() {
     # Few cases of each property: an interpreter takes seconds for one.
     export PROPTEST_CASES=4
     if ! deep; then
-        # What is written as bytes or text. Each byte of a snapshot damaged in turn is too much for an interpreter.
-        miri "${machine[@]}" -p freehold-units -p freehold-kva --lib -- snapshot:: text:: --skip damage_is_found
+        # What is written as bytes or text. Each byte of an image damaged in turn is too much for an interpreter.
+        miri "${machine[@]}" -p freehold-units -p freehold-kva --lib -- image:: text:: --skip damage_is_found
         skip "the cores' other unit tests with the other order of bytes, which take ten minutes; DEEP=1 runs them"
         return
     fi
