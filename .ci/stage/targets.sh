@@ -67,7 +67,6 @@ stage_aarch64() {
     else
         # What depends on the machine most: assembly, and words that are pointers.
         on_aarch64 -p freehold-percpu --features freehold-percpu/std --lib -- heap:: count::
-        on_aarch64 -p freehold-maple --test map -- edges::
         # Atomic words of two threads, and memory that is mapped.
         on_aarch64 -p freehold-kva --features freehold-kva/std --lib -- space::tests pooled::tests::cases
         on_aarch64 -p freehold-vmalloc --lib --test blocks
