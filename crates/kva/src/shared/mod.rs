@@ -151,7 +151,16 @@ impl<V: ?Sized> SharedSpace<V> {
         in_tree: impl FnOnce(&AddressSpace<Arc<V>>, &mut Transaction<'_, Arc<V>>) -> Result<(), WriteError>,
         in_core: impl FnOnce(&mut AddressSpace<Arc<V>>) -> Result<T, C>,
     ) -> Result<T, SharedError<C>> {
-        let mut core = self.begin();
+        self.change_locked(self.begin(), in_tree, in_core)
+    }
+
+    /// As [`change`](Self::change), under a lock that [`begin`](Self::begin) has taken.
+    fn change_locked<T, C>(
+        &self,
+        mut core: Locked<'_, V>,
+        in_tree: impl FnOnce(&AddressSpace<Arc<V>>, &mut Transaction<'_, Arc<V>>) -> Result<(), WriteError>,
+        in_core: impl FnOnce(&mut AddressSpace<Arc<V>>) -> Result<T, C>,
+    ) -> Result<T, SharedError<C>> {
         let mut tree = self.busy.transaction_under_lock();
         in_tree(&core, &mut tree)?;
         let answer = in_core(&mut core).map_err(SharedError::Refused)?;

@@ -227,13 +227,13 @@ impl<V: ?Sized> SharedSpace<V> {
         loop {
             let seen = look(&self.begin()).map_err(SharedError::Refused)?;
             let made = make(&seen).map_err(SharedError::Refused)?;
-            let is_same = |core: &_| look(core).is_ok_and(|now| now == seen);
-            let changed = self.change(
-                |core, tree| if is_same(core) { in_tree(tree, &seen, &made) } else { Ok(()) },
-                |core| if is_same(core) { in_core(core, &seen, &made).map(Some) } else { Ok(None) },
-            )?;
-            if let Some(answer) = changed {
-                return Ok(answer);
+            let core = self.begin();
+            if look(&core).is_ok_and(|now| now == seen) {
+                return self.change_locked(
+                    core,
+                    |_, tree| in_tree(tree, &seen, &made),
+                    |core| in_core(core, &seen, &made),
+                );
             }
         }
     }
