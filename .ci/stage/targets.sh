@@ -51,7 +51,7 @@ stage_aarch64() {
     rustup target add aarch64-unknown-linux-gnu || { skip "the target cannot be installed" && return; }
     local std=freehold-kva/std,freehold-percpu/std,freehold-maple/std
     if [ "$(uname -m)" != x86_64 ] || ! has aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu || ! has qemu-aarch64 qemu-user \
-        || ! { test -e /usr/aarch64-linux-gnu/lib/libc.so.6 || apt-get install -q -y libc6-dev-arm64-cross; }; then
+        || ! { test -e /usr/aarch64-linux-gnu/lib/crti.o || apt-get install -q -y libc6-dev-arm64-cross; }; then
         cargo check --locked --target aarch64-unknown-linux-gnu "${cores[@]}" -p freehold-sys -p freehold-rcu -p freehold-vmalloc --features $std
         skip "tests on aarch64 (they are checked): no aarch64-linux-gnu-gcc or no qemu-aarch64, and they cannot be installed"
         return
