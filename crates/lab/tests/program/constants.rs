@@ -213,6 +213,8 @@ fn of_the_lab() {
         page,
         &format!("`--trials`: {}, or {} for times, or {} under valgrind", trials[0], trials[1], trials[2]),
     );
+    assert!(document("crates/lab/tests/parts/shrink.rs").contains("assert!(trials <= n * n + 3 * n,"));
+    says(page, "For n lifetimes at most n² + 3n trials, mostly far fewer than n,");
     let look = constant(condition, "const LOOK: usize = {};");
     says(
         page,
@@ -259,6 +261,8 @@ fn of_recording() {
         "docs/record.md",
         &format!("a buffer of {}, or less where that is more than a {part}th of memory", kib(buffer << 10)),
     );
+    let processes = constant("docs/record.md", "for i in $(seq {}); do");
+    says("docs/record.md", &format!("The command makes {processes} processes"));
     assert!(document(".ci/record").contains("events < bursts * 600_000"));
     says("docs/record.md", "`.ci/record` makes bursts of 600,000 events");
     assert!(document(".ci/record").contains(r#"("maps", 99), ("threads", 99)"#));
@@ -359,6 +363,7 @@ fn of_traces() {
 #[test]
 fn of_numbered_things() {
     let page = "docs/formats.md";
+    says(page, "Four lines of header, then one event a line");
     for (file, column, first, sentence) in [
         ("netns.pcpu", "obj", 1, "Objects (`obj`) are numbered from 1 without holes"),
         ("bpfvm.kva", "obj", 1, "Objects (`obj`) are numbered from 1 without holes"),
@@ -375,6 +380,7 @@ fn of_numbered_things() {
         let file = freehold_lab::data_folder().unwrap().join(format!("traces/{file}.csv.zst"));
         let mut lines = Lines::open(&file).unwrap();
         let kind = freehold_trace::TraceHeader::read(&mut lines).unwrap().kind;
+        assert_eq!(lines.number(), 4);
         let at = kind.columns().split(',').position(|name| name == column).unwrap();
         let mut numbers = BTreeSet::new();
         while let Some(line) = lines.advance().unwrap() {

@@ -51,6 +51,10 @@ fn of_rust() {
         says(page, &format!("Rust 1.{lab} or newer"));
     }
     says("docs/python.md", &format!("and Rust 1.{} or newer", of("python/Cargo.toml")));
+    says(
+        "CONTRIBUTING.md",
+        &format!("The library crates build with Rust 1.{library}, the lab with 1.{lab}."),
+    );
 }
 
 #[test]
