@@ -18,6 +18,8 @@ const GUARD_INSTALL: u64 = 102;
 const GUARD_REMOVE: u64 = 103;
 /// Commands of `membarrier`, and of `prctl`, and the request of `ioctl` that scans page maps.
 const QUERY: u64 = 0;
+/// Commands that kernels have since 4.14, and since 4.16.
+const QUERIED_FIRST: i64 = 0x19;
 const QUERIED: i64 = 0x7f;
 const PRIVATE_EXPEDITED: u64 = 1 << 3;
 const PRIVATE_EXPEDITED_RSEQ: u64 = 1 << 7;
@@ -54,9 +56,10 @@ pub enum System {
 }
 
 impl System {
-    /// All of them.
-    pub const ALL: [Self; 15] = [
+    /// All of them. The first kernel is the oldest on which everything is to work.
+    pub const ALL: [Self; 16] = [
         Self::Here,
+        Self::Linux(4, 14),
         Self::Linux(5, 4),
         Self::Linux(5, 10),
         Self::Linux(5, 15),
@@ -98,8 +101,13 @@ impl System {
     /// What of it a process has from its start. [`pretend`] does the rest.
     pub fn prepare(self, command: &mut Command) {
         const NOBODY: u32 = 65_534;
+        let without_sequences = |command: &mut Command| {
+            command.env("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
+        };
         match self {
-            Self::NoSequences => drop(command.env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")),
+            Self::NoSequences => without_sequences(command),
+            // The kernel has sequences since 4.18.
+            Self::Linux(major, minor) if (major, minor) < (4, 18) => without_sequences(command),
             Self::Nobody => drop(command.uid(NOBODY).gid(NOBODY)),
             _ => {}
         }
@@ -141,6 +149,7 @@ fn before(call: &Call, version: (u32, u32)) -> Answer {
         (libc::SYS_madvise, [_, _, GUARD_INSTALL | GUARD_REMOVE, ..]) => lacks((6, 13), libc::EINVAL),
         (libc::SYS_madvise, [_, _, advice, ..]) if advice >= POPULATE_READ => lacks((5, 14), libc::EINVAL),
         (libc::SYS_membarrier, [PRIVATE_EXPEDITED_RSEQ | REGISTER_RSEQ, ..]) => lacks((5, 10), libc::EINVAL),
+        (libc::SYS_membarrier, [QUERY, ..]) if version < (4, 16) => Answer::Value(QUERIED_FIRST),
         (libc::SYS_membarrier, [QUERY, ..]) if version < (5, 10) => Answer::Value(QUERIED),
         (libc::SYS_prctl, [SET_VMA, ..]) => lacks((5, 17), libc::EINVAL),
         (libc::SYS_ioctl, [_, PAGEMAP_SCAN, ..]) => {

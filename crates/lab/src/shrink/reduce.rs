@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A history ends up 1-minimal: no group can be left out alone. Cost: of n groups, at most n² + 3n trials; if the condition needs
-//! few of them, about 2n.
+//! few of them, far fewer than n.
 //!
 //! Source: A. Zeller, R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002.
 

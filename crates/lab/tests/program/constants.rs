@@ -2,9 +2,15 @@
 //! have them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use super::readme::{document, grouped, one_line};
+use super::readme::{document, grouped, root_file};
 use super::{freehold, text};
-use freehold::percpu::{BIT_BYTES, BLOCK_BITS, Counter, Histogram};
+use freehold::kva::{AddressSpace, Placement, Request};
+use freehold::percpu::{BIT_BYTES, BLOCK_BITS, Counter, Gauge, Histogram};
+use freehold::units::Align;
+use freehold_trace::percpu::{self, AllocFlags};
+use freehold_trace::{Kind, Lines, vma};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// A product, quotient or shift of numbers, as sources write them.
 fn evaluated(expression: &str) -> Option<u64> {
@@ -17,7 +23,7 @@ fn evaluated(expression: &str) -> Option<u64> {
 }
 
 /// The number that stands for `{}` in the pattern, in a file that has the pattern; wherever it has it, it is the same.
-fn constant(file: &str, pattern: &str) -> u64 {
+pub(super) fn constant(file: &str, pattern: &str) -> u64 {
     let text = document(file);
     let (before, after) = pattern.split_once("{}").unwrap();
     let numbers = text.split(before).skip(1).filter_map(|rest| evaluated(rest.split_once(after)?.0));
@@ -28,13 +34,15 @@ fn constant(file: &str, pattern: &str) -> u64 {
 }
 
 /// A page says this, its lines broken anywhere.
-fn says(page: &str, sentence: &str) {
+pub(super) fn says(page: &str, sentence: &str) {
     assert!(document(page).contains(sentence), "{page} does not say: {sentence}");
 }
 
 fn kib(bytes: u64) -> String {
     assert_eq!(bytes % 1024, 0);
-    if bytes.is_multiple_of(1 << 20) {
+    if bytes.is_multiple_of(1 << 30) {
+        format!("{} GiB", bytes >> 30)
+    } else if bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)
     } else {
         format!("{} KiB", bytes >> 10)
@@ -48,9 +56,12 @@ fn word(number: u64) -> &'static str {
 }
 
 const LIFE: &str = "docs/life.md";
+const CONCEPTS: &str = "docs/concepts.md";
 
 #[test]
 fn of_an_address_space() {
+    let bits = constant("crates/kva/src/lib.rs", "assert!(usize::BITS >= {},");
+    says("README.md", &format!("spaces and maps need {bits} bits"));
     let width = constant("crates/kva/src/regions/leaf/mod.rs", "const WIDTH: usize = {};");
     says(LIFE, &format!("A full leaf, of {width} entries, is split"));
     let merge = "crates/kva/src/regions/remove.rs";
@@ -65,16 +76,40 @@ fn of_an_address_space() {
     );
 }
 
+/// The request that the chapter follows, and the free after it.
+#[test]
+fn the_first_request_of_the_chapter_gets_what_it_says() {
+    says(LIFE, "A device asks for 0x5000 bytes at a multiple of 0x2000, with a guard of a page behind them.");
+    let whole = (0..0x11_000).try_into().unwrap();
+    let mut space = AddressSpace::new(whole, Align::PAGE, Placement::Lowest).unwrap();
+    for (first, end, name) in [(0, 0x1000, "d"), (0x4000, 0x7000, "n"), (0x10_000, 0x11_000, "u")] {
+        space.alloc_at((first..end).try_into().unwrap(), name).unwrap();
+    }
+    let gap = |space: &AddressSpace<&str>| {
+        let behind = space.free_blocks().find(|block| block.first() == 0x7000).unwrap();
+        behind.size_bytes() / 0x1000
+    };
+    let before = gap(&space);
+    let aligned = Align::new(0x2000).unwrap();
+    let region = space.alloc(&Request::new(0x5000).align(aligned).guard(0x1000), "x").unwrap();
+    says(LIFE, &format!("the usable addresses, {:#x} to {:#x}.", region.first(), region.last()));
+    says(LIFE, &format!("the gap behind n: {before} granules; 6 fit from {:x} on", region.first() / 0x1000));
+    space.free(region.first()).unwrap();
+    says(LIFE, &format!("the gap behind n is {} granules again", gap(&space)));
+}
+
 #[test]
 fn of_pools_and_memory() {
     let class = "crates/kva/src/pooled/class.rs";
     assert!(document(class).contains("const MOST_SLOTS: u32 = u32::BITS;"));
     says(LIFE, &format!("A slab is up to {} slots of one size", u32::BITS));
+    says(CONCEPTS, &format!("A **slab** is up to {} slots of one size", u32::BITS));
     let sizes = constant(class, "const CLASSES: usize = {};");
     let pages = constant(class, "const MAX_GRANULES: u64 = {};");
     assert_eq!(constant("crates/vmalloc/src/zone/sizes.rs", "const SLAB_PAGES: usize = {};"), pages);
     says(LIFE, &format!("then to one of {sizes} sizes. More than {pages} pages, a window,"));
     says(LIFE, &format!("A block of more than {pages} pages is, if possible,"));
+    says(CONCEPTS, &format!("one of more than {pages} pages, or with a window"));
     assert!(document(class).contains("5 6 7 8 | 10 12 14 16"));
     says(LIFE, "nine pages that are zero. The smallest slot that holds them has ten.");
     says(LIFE, &format!("at most one call in {};", constant(class, "const LIST_AT: u32 = {};")));
@@ -93,6 +128,31 @@ fn of_pools_and_memory() {
     );
 }
 
+/// What `VirtualMemory` does unless it is told otherwise.
+#[test]
+fn of_memory_by_default() {
+    let start = "docs/start.md";
+    let reserve = kib(constant("crates/vmalloc/src/builder.rs", "reserve_bytes: {},"));
+    says(start, &format!("without `.reserve(..)` it takes {reserve}, or less"));
+    says("README.md", &format!("memory over reserved addresses, {reserve} unless you say"));
+    says("crates/freehold/README.md", &format!("memory over reserved addresses, {reserve} unless you say"));
+    let modes = "\"0\" => Some(Overcommit::Heuristic), \"1\" => Some(Overcommit::Always), \"{}\" => Some(Overcommit::Never)";
+    let strict = constant("crates/sys/src/machine.rs", modes);
+    says(start, &format!("Under `vm.overcommit_memory` {strict} memory is charged as it is handed out"));
+    let second = "Self::bytes(256 << 20).decay(Duration::from_secs(1))";
+    assert!(document("crates/vmalloc/src/retain.rs").contains(second), "another time than a second");
+    says(start, "whole pages; dropped, they stay resident for a second");
+    says(start, "gives back memory that was idle for a second");
+    let part = constant("crates/vmalloc/src/slots/mod.rs", "mapping().len() as u64 / {} / shape.stride");
+    assert_eq!(part, 8);
+    says(start, "as many as an eighth of the reserve has room for");
+    let off = constant("crates/vmalloc/src/slots/layout.rs", "const OFF_TABLE_BYTES: usize = {};");
+    says("docs/mutants.md", &format!("the first is {} off it", kib(off)));
+    let coroutines = constant("crates/vmalloc/examples/coroutines.rs", "const COROUTINES: u64 = {};");
+    assert_eq!(coroutines, 10_000);
+    says("docs/recipes.md", "With `corosensei`, ten thousand at once");
+}
+
 #[test]
 fn of_per_cpu_memory() {
     let magazine = "crates/percpu/src/heap/magazine.rs";
@@ -103,6 +163,7 @@ fn of_per_cpu_memory() {
     says(LIFE, &format!("Up to {} bytes, aligned to at most {step}: the magazine", sizes * step));
     says(LIFE, &format!("both empty: fetch {refill}"));
     says(LIFE, &format!("A magazine fetches {refill} as one run"));
+    says(CONCEPTS, &format!("It is filled with {refill} at once"));
     says(LIFE, &format!("steps 3 to 6, once for {refill} |"));
     says(LIFE, &format!("the dirty ones, {full} of which are cleared at once"));
     says(
@@ -113,7 +174,7 @@ fn of_per_cpu_memory() {
         ),
     );
     says(LIFE, &format!("constant, a step for every {} bytes", u64::BITS * BIT_BYTES));
-    says("docs/concepts.md", &format!("bits of {BIT_BYTES} bytes, blocks of a page"));
+    says(CONCEPTS, &format!("bits of {BIT_BYTES} bytes, blocks of a page"));
     let unit = constant("crates/percpu/src/heap/units.rs", "const UNIT_BYTES: u32 = {};");
     says(LIFE, &format!("The heap commits its {} in every unit", kib(unit)));
     // A counter's slot is a word for each CPU, a histogram's has a word for each bucket and one for the sum.
@@ -125,6 +186,8 @@ fn of_per_cpu_memory() {
             counter + 2 * slot
         ),
     );
+    assert_eq!(size_of::<Gauge>(), 2 * counter);
+    says("docs/start.md", "A gauge takes twice as much");
     let histogram = slot * (freehold::percpu::BUCKETS + 1);
     says("docs/start.md", &format!("a histogram {} bytes for each CPU that records", grouped(histogram)));
     assert!(size_of::<Histogram>() < histogram);
@@ -150,6 +213,8 @@ fn of_the_lab() {
         page,
         &format!("`--trials`: {}, or {} for times, or {} under valgrind", trials[0], trials[1], trials[2]),
     );
+    assert!(document("crates/lab/tests/parts/shrink.rs").contains("assert!(trials <= n * n + 3 * n,"));
+    says(page, "For n lifetimes at most n² + 3n trials, mostly far fewer than n,");
     let look = constant(condition, "const LOOK: usize = {};");
     says(
         page,
@@ -161,7 +226,17 @@ fn of_the_lab() {
     says(page, &format!("Only the first {} operations of a stream are used", grouped(stream as usize)));
     let emitted = constant("crates/lab/src/commands/emit_c.rs", "const MOST: usize = {};");
     says(page, &format!("It may have at most {} operations", grouped(emitted as usize)));
+    let frees = constant(page, "frees >= {} \\&\\&");
+    let long = constant(page, "op->size > {} \\&\\&") / 4096;
+    says(
+        page,
+        &format!("after {} frees, an allocation of more than {} pages is put", word(frees), word(long)),
+    );
     let own = "docs/own_engine.md";
+    let example = root_file("crates/lab/examples/first_fit.c");
+    let table = example.lines().rev().nth(2).unwrap();
+    assert!(table.starts_with("const struct freehold_engine freehold_engine = {"), "{table}");
+    says(own, "Its table is its last three lines.");
     let timeout = freehold_lab::engine::outside::TIMEOUT_S;
     says(own, &format!("within `--engine-timeout` seconds, {timeout} unless you say,"));
     assert!(text(&freehold(&["--help"]).stdout).contains(&format!("[default: {timeout}]")));
@@ -186,6 +261,8 @@ fn of_recording() {
         "docs/record.md",
         &format!("a buffer of {}, or less where that is more than a {part}th of memory", kib(buffer << 10)),
     );
+    let processes = constant("docs/record.md", "for i in $(seq {}); do");
+    says("docs/record.md", &format!("The command makes {processes} processes"));
     assert!(document(".ci/record").contains("events < bursts * 600_000"));
     says("docs/record.md", "`.ci/record` makes bursts of 600,000 events");
     assert!(document(".ci/record").contains(r#"("maps", 99), ("threads", 99)"#));
@@ -193,21 +270,184 @@ fn of_recording() {
         "docs/record.md",
         "On new storms of BPF maps and of threads 99 % and more are predicted: `.ci/record` makes both",
     );
-    // The least kernels are what `--help` says of each kind.
-    let help = one_line(&text(&freehold(&["record", "--help"]).stdout));
-    for (kind, least) in [("kva", "6.2"), ("mt", "6.1")] {
-        assert!(help.contains(&format!("root and Linux {least}")), "{kind}: {help}");
+}
+
+/// What the headers have, and how many programs there are to copy.
+#[test]
+fn of_c() {
+    let (page, header) = ("docs/c.md", "crates/capi/include/freehold.h");
+    let init = "#define FH_REQUEST_INIT(bytes) { sizeof(fh_request), (bytes), ";
+    let align = constant(header, &format!("{init}{{}},"));
+    let guard = constant(header, &format!("{init}{align}, {{}},"));
+    let window = format!("{init}{align}, {guard}, {{ 0, UINT64_MAX }} }}");
+    assert!(document(header).contains(&window), "another window");
+    for row in [
+        "| `size_bytes` | `n` |".to_owned(),
+        format!("| `align_bytes` | {align} |"),
+        format!("| `guard_bytes` | {guard} |"),
+        "| `window` | `{0, UINT64_MAX}` |".to_owned(),
+        "| `size` | `sizeof(fh_request)` |".to_owned(),
+    ] {
+        says(page, &row);
+    }
+    says(page, &format!("returns `FH_OK` ({}) or a negative `fh_error`", constant(header, "FH_OK = {},")));
+    let percpu = "crates/capi/include/freehold/percpu.h";
+    let most = constant(percpu, "copy of a number of 1, 2, 4 or {} bytes");
+    says(page, &format!("Numbers of 1 to {most} bytes, no pointers"));
+    let files = |folder: &str, extension: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|file| file.extension().is_some_and(|found| found == extension)).count() as u64
+    };
+    let programs = word(files("crates/capi/examples", "c"));
+    says(page, &format!("`crates/capi/examples` has {programs}."));
+    says("README.md", &format!("[{programs} programs to copy](crates/capi/examples)"));
+    // `kernel.h` is what the others share, and `counter.h` is of our own names.
+    let headers = word(files("crates/capi/include/freehold", "h") - 2);
+    says(page, &format!("The {headers} headers define `s32`, `s64`, `gfp_t` and `spinlock_t`"));
+}
+
+/// What traces have in numbers, and what the recorder writes into files of the kernel.
+#[test]
+fn of_traces() {
+    let page = "docs/formats.md";
+    let flags = |bits: u64| {
+        let text = format!(
+            "{} kind=pcpu kernel=6.18 ncpu=1 pagesize=4096 clock=mono\n#workload w: d\n#lost_records=0\n#{}\n\
+             0,0,1,A,1,0,0,4,4,{bits},16,f\n",
+            freehold_trace::TITLE,
+            Kind::Pcpu.columns()
+        );
+        let events = percpu::Events::new(Lines::from_text("flags", &text)).unwrap();
+        events.map(|event| event.unwrap().flags.unwrap()).next().unwrap()
+    };
+    let bit = |is: fn(AllocFlags) -> bool| [1, 2, 4].into_iter().find(|&bit| is(flags(bit))).unwrap();
+    says(
+        page,
+        &format!(
+            "{} from the reserved part of the first chunk, {} atomic, {} charged to a control group; added",
+            bit(|flags| flags.reserved),
+            bit(|flags| flags.atomic),
+            bit(|flags| flags.accounted)
+        ),
+    );
+    let row = |op: &str, flags: &str, found: &str| {
+        let text = format!(
+            "{} kind=vma kernel=6.18 ncpu=1 pagesize=4096 clock=mono\n#workload w: d\n#lost_records=0\n#{}\n\
+             0,0,7,{op},0,{flags},{found}\n",
+            freehold_trace::TITLE,
+            Kind::Vma.columns()
+        );
+        let events = vma::Events::new(Lines::from_text("row", &text)).unwrap();
+        events.map(|event| event.unwrap().action).next().unwrap()
+    };
+    says(page, "| 1 from above, 0 from below |");
+    says(page, "| 1 if it was the last of its process, else 0 |");
+    for (bit, is) in [("1", true), ("0", false)] {
+        let search = row("g", &format!("1000-7fd503796000,8192,0,{bit},,0"), "7fd503500000");
+        assert!(matches!(search, vma::Action::GapSearch { top_down, .. } if top_down == is), "{search:?}");
+        let end = row("e", ",,,,,", bit);
+        assert!(matches!(end, vma::Action::Exit { last } if last == is), "{end:?}");
+    }
+    assert_eq!(Kind::ALL.len(), 4);
+    says(page, "There are four kinds:");
+    says("docs/python.md", "Traces are of four kinds.");
+    let tracefs = "crates/record/src/driver/tracefs.rs";
+    let caches = constant(tracefs, "machine.proc(\"sys/vm/drop_caches\"), \"{}\")?");
+    says("docs/record.md", &format!("`kva` first writes {caches} to `drop_caches`"));
+    let pointers = constant(tracefs, "machine.proc(\"sys/kernel/kptr_restrict\"), \"{}\",");
+    says(page, &format!("read while `kptr_restrict` is {pointers} (kva)"));
+}
+
+/// In the traces that come with the program, each thing is numbered as the page says, without holes.
+#[test]
+fn of_numbered_things() {
+    let page = "docs/formats.md";
+    says(page, "Four lines of header, then one event a line");
+    for (file, column, first, sentence) in [
+        ("netns.pcpu", "obj", 1, "Objects (`obj`) are numbered from 1 without holes"),
+        ("bpfvm.kva", "obj", 1, "Objects (`obj`) are numbered from 1 without holes"),
+        ("netns.pcpu", "chunk", 0, "number of the chunk, from 0 in the order in which chunks appear"),
+        ("pynumpy.vma", "mm", 0, "`mm` is the number of the address space, from 0;"),
+        (
+            "mt_all_stress.mt",
+            "node",
+            0,
+            "number of the tree's node, from 0 in the order in which nodes appear",
+        ),
+    ] {
+        says(page, sentence);
+        let file = freehold_lab::data_folder().unwrap().join(format!("traces/{file}.csv.zst"));
+        let mut lines = Lines::open(&file).unwrap();
+        let kind = freehold_trace::TraceHeader::read(&mut lines).unwrap().kind;
+        assert_eq!(lines.number(), 4);
+        let at = kind.columns().split(',').position(|name| name == column).unwrap();
+        let mut numbers = BTreeSet::new();
+        while let Some(line) = lines.advance().unwrap() {
+            numbers.extend(line.split(',').nth(at).and_then(|number| number.parse::<u64>().ok()));
+        }
+        let last = first + numbers.len() as u64 - 1;
+        assert_eq!((numbers.first(), numbers.last()), (Some(&first), Some(&last)), "{column} of {file:?}");
     }
 }
 
-/// Versions of Rust that README and the book name.
+/// The loads that the page of comparisons names, of `clients/run`.
 #[test]
-fn of_rust() {
-    let of = |file| constant(file, "rust-version = \"1.{}\"");
-    says("README.md", &format!("The library crates need Rust 1.{},", of("Cargo.toml")));
-    let lab = of("crates/lab/Cargo.toml");
-    says("README.md", &format!("On a machine with Rust 1.{lab} or newer"));
-    for page in ["docs/lab.md", "docs/record.md"] {
-        says(page, &format!("Rust 1.{lab} or newer"));
+fn of_clients() {
+    let page = "docs/compare.md";
+    let of = |file: &str, pattern: &str| constant(&format!("clients/src/{file}"), pattern);
+    let many = |file, pattern| grouped(of(file, pattern) as usize);
+    let engines = "wasmtime/engines.rs";
+    let [small, large] = ["1 MiB", "4 GiB"].map(|name| {
+        let bytes = of(engines, &format!("name: \"{name}\", memory_bytes: {{}},"));
+        assert_eq!(kib(bytes), name);
+        name
+    });
+    says(page, &format!("`wasmtime`, memories of {small} and of {large}: bare instances"));
+    let at_once = of("wasmtime/mod.rs", "const AT_ONCE: usize = {};");
+    for what in [
+        format!("instances that grow, write and trap; {at_once} of these at once"),
+        format!("calls that wait on fibers, {at_once} at once"),
+        format!("mappings of {at_once} at once"),
+        format!(
+            "guards of {}; {} at once",
+            kib(of("bin/wasmer/main.rs", ".guard({})")),
+            of("bin/wasmer/main.rs", "const AT_ONCE: usize = {};")
+        ),
+        format!("`cranelift-jit`, {} modules;", many("cranelift.rs", "const MODULES: usize = {};")),
+        format!(
+            "a coroutine; {} at once; how many of {} |",
+            many("corosensei.rs", "const SOME: usize = {};"),
+            many("corosensei.rs", "const MOST: usize = {};")
+        ),
+        format!("`vm-device`, {} devices:", of("vm_device.rs", "const DEVICES: u64 = {};")),
+    ] {
+        says(page, &what);
     }
+    let times = constant("crates/lab/src/concurrent/counters/mod.rs", "vec![1, 2, cpus(), {} * cpus()]");
+    says(
+        page,
+        &format!(
+            "by one thread, two, as many as CPUs, and {} times as many; times are CPU time",
+            word(times)
+        ),
+    );
+    assert_eq!(of("hashbrown.rs", "let pairs = effort.of({});"), 1_000_000);
+    says(page, "`hashbrown`, a map of a million");
+    says("README.md", &format!("look-ups of {} devices", of("vm_device.rs", "const DEVICES: u64 = {};")));
+}
+
+/// What the page of claims counts.
+#[test]
+fn of_claims() {
+    let page = "docs/claims.md";
+    assert!(document("crates/lab/bench/published.tsv").contains(" time:total 52 min 14 s engine=area-map"));
+    says(page, "the posting's tables, 52 minutes and 14 seconds,");
+    let lock = root_file("Cargo.lock");
+    let is_crate = |name: &&str| lock.contains(&format!("name = \"{name}\"\n"));
+    let engines = root_file("crates/lab/bench/features.tsv");
+    let names =
+        engines.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split('\t').next());
+    let crates: Vec<&str> = names.filter(is_crate).collect();
+    says(page, &format!("the same against {} other crates,", word(crates.len() as u64)));
 }

@@ -25,6 +25,7 @@ mod shrink;
 mod sizes;
 mod stress;
 mod systems;
+mod versions;
 
 use freehold_lab::data_folder;
 use freehold_lab::record::{Environment, Record};

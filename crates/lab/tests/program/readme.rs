@@ -112,3 +112,25 @@ fn ratios_are_those_of_the_page_of_comparisons() {
     let agrees = |(theirs, ours): (&f64, &f64)| (theirs - 1.0 / ours).abs() < 0.05;
     assert!(theirs.len() == 2 && theirs.iter().zip(&ours).all(agrees), "{theirs:?}, {ours:?}");
 }
+
+/// What README says in prose of rivals that are faster is what the table of the book has.
+#[test]
+fn prose_has_the_ratios_of_the_page_of_comparisons() {
+    let of = |start| ratios("docs/compare.md", start);
+    let [offset, buddy] = ["`offset-allocator`", "`buddy_system_allocator`"].map(of);
+    assert!(offset.len() == 2 && buddy.len() == 2 && offset[1] == buddy[1], "{offset:?}, {buddy:?}");
+    let sentence = format!(
+        "allocate in {:.2} and {:.2} of the time; their frees take {} times as long",
+        offset[0], buddy[0], offset[1]
+    );
+    assert!(document("README.md").contains(&sentence), "README does not say: {sentence}");
+    // There ours is divided by theirs; here the part of our time that theirs takes.
+    assert!(
+        document("README.md").contains("makes and drops one in three quarters to four fifths of the time")
+    );
+    let parts: Vec<f64> = of("`wasmtime`, memories").iter().map(|ratio| 1.0 / ratio).collect();
+    assert!(
+        parts.len() == 2 && (parts[0] - 0.75).abs() < 0.025 && (parts[1] - 0.8).abs() < 0.025,
+        "{parts:?}"
+    );
+}

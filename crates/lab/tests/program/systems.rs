@@ -30,6 +30,9 @@ fn a_barrier_that_is_refused_late_or_for_a_while_ends_no_stores() {
 #[test]
 fn older_kernels_and_other_refusals_serve_as_much() {
     for (name, under) in [
+        ("slots", "linux-4.14"),
+        ("stacks", "linux-4.14"),
+        ("MapleTree", "linux-4.14"),
         ("slots", "linux-5.4"),
         ("stacks", "linux-6.13"),
         ("slots", "qemu-user"),
