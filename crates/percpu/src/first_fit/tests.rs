@@ -329,6 +329,40 @@ fn pages_without_memory_are_not_visited_again_for_wide_requests() {
     assert!(visited <= [4; 3], "{visited:?} pages an allocation");
 }
 
+/// The next search of a chunk for more than a page begins at the page of the first run that is longer than one.
+#[test]
+fn a_search_for_more_than_a_page_begins_at_the_first_run_that_is_longer_than_one() {
+    let (mut set, places) = full();
+    // A short run over the end of the first page, and one of two pages.
+    for freed in [1022..1026, 6144..8192] {
+        places[freed].iter().for_each(|place| assert!(set.free(*place).is_ok()));
+    }
+    let pages = |set: &mut ChunkSet| {
+        let mut tally = Tally::default();
+        let placed = set.alloc_probed(&Request::new(4100), &mut tally).unwrap();
+        (placed, tally.of(Work::BlockVisited))
+    };
+    assert_eq!(pages(&mut set), (places[6144], 8));
+    set.free(places[6144]).unwrap();
+    // From the page before it on, at whose end the run might begin.
+    assert_eq!(pages(&mut set), (places[6144], 3));
+}
+
+/// An aligned request that finds no place lowers the bound of those that are not, too.
+#[test]
+fn a_chunk_without_an_aligned_place_is_not_visited_for_more_than_its_longest_run() {
+    let (mut set, places) = full();
+    places[5120..8192].iter().for_each(|place| assert!(set.free(*place).is_ok()));
+    assert_eq!(set.alloc(&Request::new(4100)), Ok(places[5120]));
+    // A run of 8188 bytes is left, of which a page is behind a multiple of 4096.
+    let aligned = set.alloc(&Request::new(4100).align(4096)).unwrap();
+    let other = aligned.chunk;
+    assert_ne!(other, places[0].chunk);
+    let mut tally = Tally::default();
+    assert_eq!(set.alloc_probed(&Request::new(8192), &mut tally).unwrap().chunk, other);
+    assert_eq!(tally.of(Work::ChunkVisited), 1);
+}
+
 #[test]
 fn sidelined_chunks_without_a_place_are_not_visited_again() {
     let visited = pages_visited(|set, chunks, tally| {
