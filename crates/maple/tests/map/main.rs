@@ -9,6 +9,7 @@ mod edges;
 #[path = "../../../units/tests/ends/mod.rs"]
 mod ends;
 mod exhaustive;
+mod facts;
 mod forgotten;
 #[path = "../common/fuse.rs"]
 mod fuse;
