@@ -10,7 +10,8 @@ fn a_root_that_fills_has_children_to_spare_and_then_no_room() {
     for range in 0_u32.. {
         let first = u64::from(range) * 16;
         map.store(first..=first + 7, range).unwrap();
-        let Heights { height, vacant, sufficient } = map.plan_store(first..=first + 3).unwrap().facts().heights;
+        let Heights { height, vacant, sufficient } =
+            map.plan_store(first..=first + 3).unwrap().facts().heights;
         match height {
             1 => assert_eq!((vacant, sufficient), (0, 0)),
             2 if seen.last() == Some(&(vacant, sufficient)) => {}

@@ -157,3 +157,23 @@ fn entries_that_are_left() {
         }
     }
 }
+
+/// Iterators show what is left in them, but for those of mutable references, which are held elsewhere.
+#[test]
+fn what_debug_shows() {
+    let entries = [(1..3, 7), (5..6, 8)];
+    let mut ranges = RangeMap::from(entries.clone());
+    let words: WordMap<u64> =
+        entries.map(|(range, value)| (Span::try_from(range).unwrap(), value)).into_iter().collect();
+    let left = "[(0x5..=0x5, 8)]";
+    let (mut of_words, mut of_ranges) = (words.iter(), ranges.iter());
+    (of_words.next(), of_ranges.next());
+    assert_eq!([format!("{of_words:?}"), format!("{of_ranges:?}")], [left; 2]);
+    assert_eq!(format!("{:?} {:?}", ranges.spans(), ranges.values()), "[0x1..=0x2, 0x5..=0x5] [7, 8]");
+    let gaps = "[0x0..=0x0, 0x3..=0x4]";
+    assert_eq!([format!("{:?}", words.gaps(..6)), format!("{:?}", ranges.gaps_within(..5))], [gaps; 2]);
+    assert_eq!(format!("{words:?}"), format!("{ranges:?}"));
+    assert_eq!(format!("{:?}", ranges.iter_mut()), "IterMut { .. }");
+    assert_eq!(format!("{:?}", ranges.values_mut()), "ValuesMut { .. }");
+    assert_eq!(format!("{:?}", ranges.into_iter()), "IntoIter { left: 2, .. }");
+}

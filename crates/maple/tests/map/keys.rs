@@ -72,10 +72,12 @@ impl<K: TestKey> Model<K> {
             assert!(map.gaps(..).rev().eq(gaps.iter().rev().copied()));
             assert!(map.gaps_within(..).rev().eq(gaps.iter().rev().copied()));
         }
+        let mut copy = map.clone();
         for (at, &key) in keys.iter().enumerate().step_by(if cfg!(miri) { 37 } else { 1 }) {
             assert_eq!(map.get(key).copied(), cells[at]);
             let entry = entries.iter().find(|(span, _)| span.contains(key));
             assert_eq!(map.entry_at(key).map(|(span, value)| (span, Some(*value))).as_ref(), entry);
+            assert_eq!(copy.entry_at_mut(key).map(|(span, value)| (span, Some(*value))).as_ref(), entry);
             match entry {
                 Some((span, _)) => assert_eq!(map.slot_at(key).0, *span),
                 None => assert!(map.slot_at(key).1.is_none() && map.slot_at(key).0.contains(key)),
