@@ -393,4 +393,12 @@ fn addresses_are_hexadecimal_wherever_they_are_shown() {
     space.alloc_at(pages(12, 1), ()).unwrap();
     let token = space.begin_move(12 * PAGE, 16 * PAGE).unwrap();
     assert_eq!(format!("{token:?}"), "PendingMove { from: 0xc000, to: 0x10000, .. }");
+    let whole = "AddressSpace { span: 0x0..=0x3ffff, granule: Align(0x1000), placement: Lowest, stats: ";
+    assert!(format!("{space:?}").starts_with(whole), "{space:?}");
+    space.commit_move(token).unwrap();
+    let regions =
+        "[Region { span: 0x10000..=0x10fff, guard: None, moving_to: None, value: (), is_carved: false }]";
+    assert_eq!(format!("{:?}", space.regions()), regions);
+    assert_eq!(format!("{:?}", space.clone().free_range(..).unwrap()), "[(0x10000..=0x10fff, ())]");
+    assert_eq!(format!("{:?}", space.into_iter()), format!("IntoRegions({regions})"));
 }
