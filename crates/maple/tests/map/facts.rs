@@ -1,6 +1,6 @@
-//! The heights that a planned store states of the nodes above its leaf.
+//! What a planned store states: its kind, and the heights of the nodes above its leaf.
 
-use freehold_maple::{Heights, WordMap};
+use freehold_maple::{Heights, StoreType, WordMap};
 
 /// A tree of two levels grows: its root has few children, then enough to lose one, then as many as it has room for.
 #[test]
@@ -20,4 +20,32 @@ fn a_root_that_fills_has_children_to_spare_and_then_no_room() {
         }
     }
     assert_eq!(seen, [(1, 0), (1, 1), (0, 1)]);
+}
+
+/// One leaf with three entries side by side, a gap, and another entry.
+#[test]
+fn each_kind_of_store_within_a_leaf_is_told() {
+    let mut map: WordMap<u32> = WordMap::new();
+    let mut kind = |first: u64, last: u64, is_stored: bool| {
+        let found = map.plan_store(first..=last).unwrap().facts().store_type;
+        if is_stored {
+            map.store(first..=last, 1).unwrap();
+        }
+        found
+    };
+    assert_eq!(kind(10, 19, true), StoreType::StoreRoot);
+    for first in [20, 30, 100] {
+        assert_eq!(kind(first, first + 9, true), StoreType::Append);
+    }
+    assert_eq!(kind(20, 29, false), StoreType::ExactFit);
+    // The entries at both ends become shorter, and the one in between goes, or a slot is cut in two or three.
+    assert_eq!(kind(20, 34, false), StoreType::SlotStore);
+    assert_eq!(kind(15, 35, false), StoreType::SlotStore);
+    for (first, last) in [(20, 24), (15, 24), (12, 14), (50, 60), (10, 39)] {
+        assert_eq!(kind(first, last, false), StoreType::NodeStore, "{first} to {last}");
+    }
+    // The last gap, in whole and in part.
+    assert_eq!(kind(110, u64::MAX, false), StoreType::ExactFit);
+    assert_eq!(kind(200, u64::MAX, false), StoreType::Append);
+    assert_eq!(kind(0, u64::MAX, false), StoreType::NewRoot);
 }
