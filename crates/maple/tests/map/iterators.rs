@@ -167,7 +167,7 @@ fn what_debug_shows() {
         entries.map(|(range, value)| (Span::try_from(range).unwrap(), value)).into_iter().collect();
     let left = "[(0x5..=0x5, 8)]";
     let (mut of_words, mut of_ranges) = (words.iter(), ranges.iter());
-    (of_words.next(), of_ranges.next());
+    assert_eq!(of_words.next().map(|(at, _)| at), of_ranges.next().map(|(at, _)| at));
     assert_eq!([format!("{of_words:?}"), format!("{of_ranges:?}")], [left; 2]);
     assert_eq!(format!("{:?} {:?}", ranges.spans(), ranges.values()), "[0x1..=0x2, 0x5..=0x5] [7, 8]");
     let gaps = "[0x0..=0x0, 0x3..=0x4]";
