@@ -153,10 +153,16 @@ impl PooledSpace {
         let slab = self.records.at(name.id());
         let mut retries = 0;
         let slot = slab.claim(name.generation(), self.tracks_residency, &mut retries);
-        if retries != 0 {
-            self.shards.here().count_retries(retries);
-        }
+        self.count_retries(retries);
         slot.map(|(span, is_resident)| Memory { span, is_resident, slab: Some(name) })
+    }
+
+    /// Counts repeated exchanges of a slab's word.
+    #[inline]
+    pub(super) fn count_retries(&self, retries: u32) {
+        if retries != 0 {
+            self.shards.here().retries.fetch_add(retries.into(), Ordering::Relaxed);
+        }
     }
 
     /// Claims a slot of another slab, which becomes the shard's current one.

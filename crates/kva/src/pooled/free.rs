@@ -80,9 +80,7 @@ impl PooledSpace {
         let mut retries = 0;
         let list_at = self.list_at.load(Ordering::Relaxed);
         let freed = self.records.at(name.id()).free(name.generation(), first, list_at, &mut retries);
-        if retries != 0 {
-            self.shards.here().count_retries(retries);
-        }
+        self.count_retries(retries);
         match freed {
             Freed::Done { span, owned: false, .. } => Ok(span),
             Freed::Done { span, is_extent, .. } => {

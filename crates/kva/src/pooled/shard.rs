@@ -60,14 +60,6 @@ impl Shard {
     pub(super) fn pool(&self, class: Class) -> &Pool {
         &self.pools[class.number()]
     }
-
-    /// Counts repeated exchanges.
-    #[inline]
-    pub(super) fn count_retries(&self, retries: u32) {
-        if retries != 0 {
-            self.retries.fetch_add(retries.into(), Ordering::Relaxed);
-        }
-    }
 }
 
 /// All shards, and how a thread finds its own.

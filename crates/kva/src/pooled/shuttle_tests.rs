@@ -42,6 +42,7 @@ struct Reached {
     purged: AtomicU64,
     extents: AtomicU64,
     found: AtomicU64,
+    retried: AtomicU64,
 }
 
 fn count(what: &AtomicU64) {
@@ -301,6 +302,7 @@ fn run(wild: bool, free: Free, reached: &Arc<Reached>) {
     let mut history: Vec<Vec<Event>> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     history.push(Worker::new(&world).free_all());
     assert!(is_right(&history), "no order explains{}", shown(&history));
+    reached.retried.fetch_add(world.space.stats().retries, Ordering::Relaxed);
     // Nothing is lost: one free block.
     let batch = world.space.take_resident(u64::MAX).unwrap();
     world.space.give_back(batch);
@@ -322,8 +324,8 @@ fn every_answer_is_right(wild: bool) {
         explore(RandomScheduler::new(SCHEDULES), wild, free),
         explore(PctScheduler::new(4, SCHEDULES), wild, free),
     ] {
-        let Reached { refused, freed_twice, trimmed, purged, extents, found } = &*reached;
-        for reached in [refused, trimmed, purged, extents, found] {
+        let Reached { refused, freed_twice, trimmed, purged, extents, found, retried } = &*reached;
+        for reached in [refused, trimmed, purged, extents, found, retried] {
             assert!(reached.load(Ordering::Relaxed) > 0, "what is tested never happened");
         }
         assert_eq!(freed_twice.load(Ordering::Relaxed) > 0, wild);

@@ -78,6 +78,23 @@ fn values_without_a_drop_do_not_wait() {
     assert_eq!((reading.get(12), map.backlog().held), (Some(99), before));
 }
 
+/// A change is published at the lowest node that has all of it below: what lies above is not copied for good.
+#[test]
+fn a_small_change_retires_the_nodes_below_its_lowest_link() {
+    let map: MapleTree<u64> = MapleTree::builder().domain(Domain::new()).build();
+    for at in 0..3000 {
+        map.store(at * 10..at * 10 + 5, at).unwrap();
+    }
+    map.reclaim().unwrap();
+    let reading = map.read();
+    let mut changes = map.transaction();
+    changes.store(10_000..10_005, 0).unwrap();
+    drop(changes.commit());
+    assert_eq!(map.backlog().held, 1, "the leaf, of {} nodes", map.nodes());
+    assert_eq!((reading.get(10_000), map.read().get(10_000)), (Some(0), Some(0)));
+    map.validate().unwrap();
+}
+
 #[test]
 fn a_reader_delays_the_drop_to_the_first_change_after_it_has_left() {
     let later: [(&str, Change); 6] = [

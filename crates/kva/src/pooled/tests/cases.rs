@@ -1,6 +1,7 @@
 //! Single cases: errors, exhaustion, extents, purges.
 
 use super::super::PooledSpace;
+use crate::atomic::Ordering;
 use crate::{AllocError, FreeError, LayoutError, Request};
 use freehold_units::{Align, Span};
 use std::vec::Vec;
@@ -270,6 +271,53 @@ fn a_forgotten_batch_keeps_its_slots() {
     space.free(other.first()).unwrap();
     space.trim();
     space.validate().unwrap();
+}
+
+#[test]
+fn a_slab_is_named_by_every_address_of_its_slots() {
+    let space = space(64);
+    let slot = space.alloc_memory(0x2000).unwrap();
+    let name = slot.slab.expect("a small block is in a slab");
+    assert_eq!(space.slab_ref(slot.span.first()), Some(name));
+    assert_eq!(space.slab_ref(slot.span.last()), Some(name));
+    let extent = space.alloc(20 * CELL).unwrap();
+    assert_eq!((space.slab_ref(extent.first()), space.extent_name(slot.span.first())), (None, None));
+    assert!(space.extent_name(extent.first()).is_some());
+    assert_eq!(space.slab_ref(BASE - 1), None);
+}
+
+/// All bytes are in slabs, in extents, set aside or unused; each call of `stats` takes the lock.
+#[test]
+fn figures_of_the_core() {
+    let space = space(64);
+    let empty = space.stats();
+    assert_eq!((empty.unused_bytes, empty.slabs, empty.extents), (space.span().size_bytes(), 0, 0));
+    let extent = space.alloc(20 * CELL).unwrap();
+    let one = space.stats();
+    assert_eq!(one.unused_bytes, empty.unused_bytes - extent.size_bytes());
+    let slots: Vec<Span> = (0..33).map(|_| space.alloc(0x1000).unwrap()).collect();
+    let all = space.stats();
+    let in_slabs = slots.iter().map(|slot| slot.size_bytes()).sum::<u128>() + u128::from(all.ready_bytes);
+    assert_eq!(all.unused_bytes, one.unused_bytes - in_slabs);
+    assert!(all.index_bytes > empty.index_bytes && empty.index_bytes > 0, "{all:?} after {empty:?}");
+    assert_eq!(space.stats().core_locks, all.core_locks + 1);
+    assert_eq!(all.core_lock_waits, 0);
+}
+
+#[test]
+fn a_thread_that_waits_for_the_core_is_counted() {
+    let space = space(64);
+    let before = space.stats().core_locks;
+    let held = space.lock();
+    std::thread::scope(|scope| {
+        scope.spawn(|| space.alloc(20 * CELL).unwrap());
+        while space.lock_waits.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        drop(held);
+    });
+    let after = space.stats();
+    assert_eq!((after.core_lock_waits, after.core_locks), (1, before + 3));
 }
 
 #[test]

@@ -205,3 +205,35 @@ fn regions_far_apart_share_leaves() {
         }
     }
 }
+
+/// A leaf that its neighbour had no room for is joined as soon as it has.
+#[test]
+fn a_leaf_that_loses_its_first_regions_is_joined_in_time() {
+    let mut tree = tree_of(1 << 20);
+    for at in 0..200 {
+        take(&mut tree, at * 10, at * 10 + 5);
+    }
+    let starts = |tree: &RegionTree<u32>, leaf: u32| -> Vec<u64> {
+        let leaf = &tree.tree.leaves[leaf];
+        let mut starts: Vec<_> = (0..leaf.len()).map(|slot| leaf.start(slot)).collect();
+        starts.sort_unstable();
+        starts
+    };
+    // Not the lowest leaf, which begins with the start of the span.
+    let of_first = starts(&tree, tree.tree.path_to(1000).leaf);
+    let of_second = starts(&tree, tree.tree.path_to(of_first[of_first.len() - 1] + 10).leaf);
+    // The two leaves together have one region more than a joined leaf may when the first has few.
+    let (few, joined) = (8, 24);
+    for &start in &of_second[joined - few + 1..] {
+        tree.remove(start, &mut ()).unwrap();
+    }
+    let leaves = tree.tree.leaves.in_use();
+    let (gone, kept) = of_first.split_at(of_first.len() - few);
+    for &start in gone {
+        tree.remove(start, &mut ()).unwrap();
+    }
+    assert_eq!(tree.tree.leaves.in_use(), leaves, "{} regions in the two", kept.len() + joined - few + 1);
+    tree.remove(kept[0], &mut ()).unwrap();
+    assert_eq!(tree.tree.leaves.in_use(), leaves - 1);
+    tree.validate().unwrap();
+}
