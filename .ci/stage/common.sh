@@ -2,6 +2,8 @@
 
 skip() { printf 'not run: %s\n' "$1"; }
 deep() { [ -n "${DEEP:-}" ]; }
+# Builds with clippy's driver in the compiler's place: what is built is linted, and nothing is checked once more for it.
+linted() { RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ "$@"; }
 # Runs tests of which each program must have some: a filter that matches nothing passes otherwise.
 some_tests() {
     local log

@@ -24,8 +24,8 @@ stress_families() {
 }
 stress_maps_and_threads() {
     "$freehold" stress maple --mode smoke --repeat 3 --n 10000 --format lkml
-    "$freehold" stress maple --threads 3 --duration 10s
-    "$freehold" stress kva --mode stress --duration 15s
+    "$freehold" stress maple --threads 3 --duration 5s
+    "$freehold" stress kva --mode stress --duration 5s
 }
 
 stage_adversary() { optimized && beside adversary_in_work adversary_in_instructions; }

@@ -9,7 +9,8 @@ stage_formatting() {
 
 stage_clippy() {
     # All targets but the lab's library as its own test, which it does not have, and `--all-targets` would check; there are no benches.
-    cargo clippy --locked --workspace --lib --bins --examples --tests -- -D warnings
+    # The same build as that of `tests`.
+    linted cargo build --locked --workspace --lib --bins --examples --tests
     # What is only checked is not linked: libFuzzer, which takes a minute to build, is left out.
     CUSTOM_LIBFUZZER_PATH=$PWD/fuzz/Cargo.toml CARGO_TARGET_DIR=target cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
     # The part of the lab that the fuzz targets build.

@@ -4,8 +4,8 @@ stage_tests() {
     local log=target/tests.log host
     host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
     # `cargo test --workspace` in two parts: under a runner, examples in the documentation share a process, and what is there once in it.
-    env "CARGO_TARGET_${host}_RUNNER=$PWD/.ci/timed" cargo test --locked --workspace --lib --bins --tests --examples 2>&1 | tee $log
-    cargo test --locked --workspace --doc
+    linted env "CARGO_TARGET_${host}_RUNNER=$PWD/.ci/timed" cargo test --locked --workspace --lib --bins --tests --examples 2>&1 | tee $log
+    linted cargo test --locked --workspace --doc
     longest_tests $log
 }
 # The ten tests that took longest, each with what it buys, which .ci/long-tests says.
@@ -21,7 +21,7 @@ longest_tests() {
 
 stage_deep_models() {
     deep || { skip "takes minutes; DEEP=1 runs it" && return; }
-    some_tests cargo test --locked --workspace --test models -- --ignored
+    linted some_tests cargo test --locked --workspace --test models -- --ignored
 }
 
 stage_loom() {
@@ -41,7 +41,7 @@ stage_rcu_model() {
 
 stage_examples() {
     # Of the whole workspace, as the tests were built.
-    cargo build --locked --workspace --examples
+    linted cargo build --locked --workspace --examples
     local example
     for example in vmm extents percpu vmm_mmio vma_map coroutines requests page_cache near_code gc_heap; do target/debug/examples/$example; done
 }
@@ -50,14 +50,14 @@ stage_c() { .ci/capi; }
 
 stage_kernel() { .ci/kernel; }
 
-stage_parquet() { .ci/parquet; }
+stage_parquet() { linted .ci/parquet; }
 
 stage_python() { .ci/python; }
 
 stage_fleet() { .ci/python fleet; }
 
 # Linted as they are built: `cargo clippy` would check all that they depend on as well, which takes minutes.
-stage_clients() { RUSTC_WORKSPACE_WRAPPER=clippy-driver clients/run --check; }
+stage_clients() { linted clients/run --check; }
 
 stage_rangemap() {
     cargo clippy --locked --manifest-path clients/rangemap/Cargo.toml --all-targets -- -D warnings
@@ -72,10 +72,10 @@ stage_rangemap() {
     cargo test --locked --release --manifest-path clients/rangemap/Cargo.toml --test instructions
 }
 
-stage_servers() { .ci/server; }
+stage_servers() { linted .ci/server; }
 
 stage_openmetrics() {
     has_venv || has python3-venv python3-venv || has_venv || { skip "no python3 with venv, and it cannot be installed" && return; }
-    .ci/openmetrics
+    linted .ci/openmetrics
 }
 has_venv() { command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null; }

@@ -10,7 +10,7 @@ import freehold
 DATA = Path(os.environ["FREEHOLD_DATA"]) if "FREEHOLD_DATA" in os.environ else Path(__file__).parents[2] / "data"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def traces():
     return sorted((DATA / "traces").glob("*.csv.zst"))
 
