@@ -50,9 +50,10 @@ pub fn run(files: &[PathBuf], engines: &[&'static Library], progress: &mut Progr
     engines.iter().for_each(|library| results.note(library.note()));
     let unread = if unread > 0 { format!(", {unread} files that cannot be checked") } else { String::new() };
     results.note(format!(
-        "{}: {} files, {} operations checked, {} mismatches{unread}",
+        "{}: {} file{}, {} operations checked, {} mismatches{unread}",
         if results.failed { "FAILED" } else { "passed" },
         files.len(),
+        if files.len() == 1 { "" } else { "s" },
         count(operations),
         count(mismatches)
     ));

@@ -77,9 +77,9 @@ fn line(predicted: &Predicted, way: Way) -> String {
     let of = |kind: Kind| count(number(kind));
     let races = count([Kind::InPurge, Kind::BeforePurge, Kind::AfterAnother].map(number).iter().sum());
     format!(
-        "{head}; {} depend on the shape of the kernel's tree; {} touch space whose state before the recording is \
-         unknown; {} go elsewhere. {races} fell into a race at a purge or with another task; of {} only their own row tells the pool \
-         that held them at the start",
+        "{head}; not predicted: {} by the shape of the kernel's tree, {} in space whose state before the recording is unknown, \
+         {} elsewhere; predicted although a purge or another task ran at that moment: {races}; known to be of a pool by their own row \
+         alone: {}",
         of(Kind::Shape),
         of(Kind::Unknown),
         of(Kind::Elsewhere),

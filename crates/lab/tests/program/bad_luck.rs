@@ -221,7 +221,7 @@ fn pipes_are_read_once_and_compressed_or_not() {
     let output = fed(&mut replay("-", folder.path()), trace(30).as_bytes());
     assert!(text(&output.stdout).contains("rbtree:linux puts "), "{}", text(&output.stdout));
     let talk = fs::read(data("vectors/kva/talk.txt")).unwrap();
-    assert!(text(&fed(&mut program(&["verify", "-"]), &talk).stdout).contains("passed: 1 files"));
+    assert!(text(&fed(&mut program(&["verify", "-"]), &talk).stdout).contains("passed: 1 file, "));
     let document = run(replay("churn:10", folder.path()).arg("--json")).stdout;
     assert!(text(&fed(&mut program(&["show", "-"]), &document).stdout).contains("churn at 10"));
 }

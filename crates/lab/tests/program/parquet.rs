@@ -31,7 +31,7 @@ fn a_trace_goes_there_and_back_or_is_refused() {
     assert!(written.status.success(), "{}", text(&written.stderr));
     assert!(fs::read(&columns).unwrap().starts_with(b"PAR1"));
     let verified = text(&freehold(&["verify", &columns]).stdout);
-    assert!(verified.contains("passed: 1 files, ") && verified.contains(" 0 mismatches"), "{verified}");
+    assert!(verified.contains("passed: 1 file, ") && verified.contains(" 0 mismatches"), "{verified}");
     assert!(freehold(&["import", &columns, "-o", &plain]).status.success());
     assert!(trace(&plain) == trace(&from), "the same text");
     // What is recorded goes there at once, as far as this user may trace a child.

@@ -6,6 +6,7 @@ use freehold_trace::SplitMix;
 use std::env;
 use std::os::unix::process::CommandExt;
 use std::thread;
+use std::time::Duration;
 
 /// Threads of a load, and mappings that each of them makes.
 pub(crate) const THREADS: usize = 16;
@@ -33,6 +34,9 @@ pub(crate) fn areas(number: usize) -> Result<(), SysError> {
             kept.swap_remove(random.uniform(200) as usize);
         }
     }
+    // The kernel frees them a moment later, and shall not be listing its areas then.
+    drop(kept);
+    thread::sleep(Duration::from_millis(200));
     Ok(())
 }
 
