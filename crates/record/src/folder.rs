@@ -297,6 +297,15 @@ pub fn stats_file(folder: &Path, cpu: u32) -> PathBuf {
     folder.join(format!("cpu{cpu}.stats"))
 }
 
+/// Events that a CPU's buffer has lost, from its statistics; `None` if they do not say.
+pub(crate) fn lost_events(stats: &str) -> Option<u64> {
+    let figure = |name: &str| -> Option<u64> {
+        stats.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.trim().parse().ok())
+    };
+    let [overrun, commit_overrun, dropped] = ["overrun", "commit overrun", "dropped events"].map(figure);
+    Some(overrun?.saturating_add(commit_overrun?).saturating_add(dropped?))
+}
+
 /// Where the format file of an event is.
 #[must_use]
 pub fn format_file(folder: &Path, system: &str, event: &str) -> PathBuf {
@@ -307,4 +316,18 @@ pub fn format_file(folder: &Path, system: &str, event: &str) -> PathBuf {
 #[must_use]
 pub fn maps_file(folder: &Path, pid: u32, at_end: bool) -> PathBuf {
     folder.join(format!("maps.{pid}.{}", if at_end { "end" } else { "start" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_events_are_counted() {
+        let stats =
+            "entries: 7\noverrun: 1\ncommit overrun: 2\nbytes: 9\ndropped events: 4\nread events: 8\n";
+        assert_eq!(lost_events(stats), Some(7));
+        assert_eq!(lost_events("entries: 7\noverrun: x\ncommit overrun: 2\ndropped events: 4\n"), None);
+        assert_eq!(lost_events("overrun: 1\ncommit overrun: 2\n"), None);
+    }
 }

@@ -130,9 +130,13 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
         let reader = freehold_trace::open(&file);
         let reader = reader.map_err(|reason| TraceError::Open { file: file.clone(), reason })?;
         readers.push((cpu, file, Box::new(reader)));
-        if let Some(stats) = text_if_there(&folder::stats_file(folder, cpu), MOST_BYTES)? {
+        let stats = folder::stats_file(folder, cpu);
+        if let Some(text) = text_if_there(&stats, MOST_BYTES)? {
+            let said = folder::lost_events(&text);
+            let said =
+                said.ok_or_else(|| Error::unfit(&stats, "it does not say how many events were lost"))?;
             let lost = meta.lost.entry(cpu).or_default();
-            *lost = lost_of(&stats).max(*lost);
+            *lost = said.max(*lost);
         }
     }
     if readers.is_empty() {
@@ -145,13 +149,6 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
         Box::new(raw)
     };
     Ok(Recording { meta, has_kind: true, snapshots, events })
-}
-
-/// Events lost, as `per_cpu/cpuN/stats` says.
-pub(crate) fn lost_of(stats: &str) -> u64 {
-    let lines = stats.lines().filter_map(|line| line.split_once(':'));
-    let lost = lines.filter(|(name, _)| ["overrun", "dropped events"].contains(&name.trim()));
-    lost.filter_map(|(_, value)| value.trim().parse::<u64>().ok()).fold(0, u64::saturating_add)
 }
 
 fn snapshot(folder: &Path, moment: &str) -> Result<Snapshot, Error> {

@@ -6,9 +6,10 @@
 //! raw recordings take.
 
 use crate::Error;
+use crate::folder::lost_events;
 use crate::folder::{Meta, Origin};
 use crate::raw::{Format, Layout, Meaning, Raw, Symbols};
-use crate::recording::{Recording, lost_of};
+use crate::recording::Recording;
 use crate::snapshot::Snapshots;
 use freehold_trace::{Kind, TraceError};
 use std::fs::File;
@@ -105,7 +106,7 @@ impl Contents {
                     break;
                 }
                 let data = bytes(reader, 4)?;
-                self.option(option, &data);
+                self.option(option, &data)?;
             }
             what = fixed(reader, 10)?;
         }
@@ -157,7 +158,7 @@ impl Contents {
                         let names = block(&mut section, 8)?;
                         self.meaning.read_tasks(&names);
                     }
-                    _ => self.option(option, &data),
+                    _ => self.option(option, &data)?,
                 }
             };
         }
@@ -165,7 +166,7 @@ impl Contents {
     }
 
     /// What is of use of options that both versions have.
-    fn option(&mut self, option: u16, data: &[u8]) {
+    fn option(&mut self, option: u16, data: &[u8]) -> io::Result<()> {
         let text = String::from_utf8_lossy(data);
         let text = text.trim_end_matches('\0');
         match option {
@@ -178,11 +179,14 @@ impl Contents {
                 let number = text.lines().find_map(|line| line.strip_prefix("CPU:")?.trim().parse().ok());
                 let cpu = number.unwrap_or(self.meta.lost.len() as u32);
                 if self.meta.lost.len() < MOST as usize {
-                    self.meta.lost.insert(cpu, lost_of(text));
+                    let lost = lost_events(text)
+                        .ok_or_else(|| odd("statistics that do not say how many events were lost"))?;
+                    self.meta.lost.insert(cpu, lost);
                 }
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn header(&mut self, reader: &mut impl Read) -> io::Result<()> {

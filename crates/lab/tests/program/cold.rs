@@ -23,9 +23,9 @@ fn cold_operations_are_timed_and_their_lines_counted() {
         ),
     ] {
         let words = words(bench);
-        let results = Results::of(&[&["bench", "--cold", "--n", "300"], &words[..]].concat());
+        let results = Results::of(&[&["bench", "--cold", "--n", "60"], &words[..]].concat());
         for (engine, op) in engines.iter().flat_map(|engine| ops.iter().map(move |op| (engine, op))) {
-            let of = format!("suite={}|workload=cold|engine={engine}|op={op}|n=300", words[0]);
+            let of = format!("suite={}|workload=cold|engine={engine}|op={op}|n=60", words[0]);
             let time = results.value(&format!("{of}|metric=time|stat=median"));
             assert!(time.is_some_and(|ns| ns > 0.0), "{of}");
             let lines = |engine: &str| {

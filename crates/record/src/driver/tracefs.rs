@@ -22,7 +22,7 @@ use super::readers::Readers;
 use super::workload::Workload;
 use super::{Recorded, write_meta};
 use crate::event::{Event, What};
-use crate::folder::{Meta, Origin, Pools, format_file, maps_file, raw_file, stats_file};
+use crate::folder::{Meta, Origin, Pools, format_file, lost_events, maps_file, raw_file, stats_file};
 use crate::log::{self, EVENTS_LOG};
 use freehold_harness::child::Child;
 use freehold_harness::signals::{Signal, Signals};
@@ -234,7 +234,7 @@ impl<'a> Session<'a> {
                 (self.instance.join(format!("per_cpu/cpu{cpu}/stats")), stats_file(self.folder, cpu));
             self.hands.save(&from, &to)?;
             let text = fs::read_to_string(&to).map_err(Failure::file(&to, "read"))?;
-            let lost = lost(&text).ok_or_else(|| {
+            let lost = lost_events(&text).ok_or_else(|| {
                 Failure::Lacking(format!("{} does not say how many events were lost", from.display()))
             })?;
             self.meta.lost.insert(cpu, lost);
@@ -434,14 +434,6 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Events that a CPU's buffer has lost, from its statistics.
-fn lost(stats: &str) -> Option<u64> {
-    let figure = |name: &str| -> Option<u64> {
-        stats.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.trim().parse().ok())
-    };
-    Some(figure("overrun")? + figure("commit overrun")? + figure("dropped events")?)
-}
-
 /// Bytes of a sub-buffer: where its data begins, and how much there is.
 fn sub_buffer_bytes(header_page: &str) -> Option<usize> {
     let line = header_page.lines().find(|line| line.contains(" data;"))?;
@@ -454,15 +446,6 @@ fn sub_buffer_bytes(header_page: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lost_events_are_counted() {
-        let stats =
-            "entries: 7\noverrun: 1\ncommit overrun: 2\nbytes: 9\ndropped events: 4\nread events: 8\n";
-        assert_eq!(lost(stats), Some(7));
-        assert_eq!(lost("entries: 7\noverrun: x\ncommit overrun: 2\ndropped events: 4\n"), None);
-        assert_eq!(lost("overrun: 1\ncommit overrun: 2\n"), None);
-    }
 
     #[test]
     fn the_size_of_a_sub_buffer_is_read() {

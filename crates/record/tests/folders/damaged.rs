@@ -24,7 +24,7 @@ fn folder(at: &Path) {
     fs::write(at.join("vmallocinfo.start"), areas).unwrap();
     fs::write(at.join("saved_cmdlines"), "5 bash\n").unwrap();
     fs::write(at.join("kallsyms"), "ffffffff81000000 T mm_init\n").unwrap();
-    fs::write(at.join("cpu0.stats"), "overrun: 0\n").unwrap();
+    fs::write(at.join("cpu0.stats"), "overrun: 0\ncommit overrun: 0\ndropped events: 0\n").unwrap();
 }
 
 const FILES: [&str; 9] = [
@@ -101,6 +101,7 @@ fn errors_say_the_file_and_the_line_or_record() {
     );
     fails(write("events/vmalloc/alloc_vmap_area/format", b"name: x\n"), "no line begins `ID: `");
     fails(write("vmallocinfo.start", b"0x1-0x2 3 x\n"), "vmallocinfo.start:1: 3 bytes from 1");
+    fails(write("cpu0.stats", b"overrun: 0\n"), "cpu0.stats: it does not say how many events were lost");
     fails(write("cpu0.raw", b"short"), "cpu0.raw: record 1: a sub-buffer of 5 bytes is cut off");
     fails(write("cpu0.raw", &[0xff; 4096]), "cpu0.raw: record 1: 1048575 bytes of records");
     fails(|at| fs::remove_file(at.join("cpu0.raw")).unwrap(), "neither cpuN.raw nor events.log");

@@ -69,7 +69,10 @@ fn version_6() -> Vec<u8> {
     long(&mut out, NAMES.as_bytes());
     out.extend(2u32.to_le_bytes());
     out.extend(b"options  \0");
-    for (id, data) in [(5u16, &b"Linux host 6.2.0 #1 x86_64"[..]), (2, b"CPU: 1\noverrun: 4\n")] {
+    for (id, data) in [
+        (5u16, &b"Linux host 6.2.0 #1 x86_64"[..]),
+        (2, b"CPU: 1\noverrun: 4\ncommit overrun: 0\ndropped events: 0\n"),
+    ] {
         out.extend(id.to_le_bytes());
         out.extend((data.len() as u32).to_le_bytes());
         out.extend(data);
@@ -120,7 +123,7 @@ fn version_7(compress: bool) -> Vec<u8> {
         options.push((id, section(&mut out, id, &content, compress).to_le_bytes().to_vec()));
     }
     options.push((5, b"Linux host 6.2.0 #1 x86_64".to_vec()));
-    options.push((2, b"CPU: 1\noverrun: 4\n".to_vec()));
+    options.push((2, b"CPU: 1\noverrun: 4\ncommit overrun: 0\ndropped events: 0\n".to_vec()));
     // The sub-buffers, in chunks of two where they are compressed.
     let mut buffer = (out.len() as u64).to_le_bytes().to_vec();
     out.extend(3u16.to_le_bytes());
