@@ -25,7 +25,7 @@ def files(traces):
 @pytest.fixture(scope="module")
 def local(files, tmp_path_factory):
     """What two processes of this machine say of all files; the program says the same."""
-    rows = freehold.fleet.replay(files, ENGINES, 0, out=tmp_path_factory.mktemp("local"), workers=2).to_table()
+    rows = freehold.fleet.replay(files, ENGINES, 0, out=tmp_path_factory.mktemp("local") / "rows", workers=2).to_table()
     assert figures(rows) == program_figures(files)
     return rows
 
