@@ -6,8 +6,7 @@
 //! raw recordings take.
 
 use crate::Error;
-use crate::folder::lost_events;
-use crate::folder::{Meta, Origin};
+use crate::folder::{Meta, Origin, lost_events};
 use crate::raw::{Format, Layout, Meaning, Raw, Symbols};
 use crate::recording::Recording;
 use crate::snapshot::Snapshots;
