@@ -68,7 +68,7 @@ stage_aarch64() {
         # What depends on the machine most: assembly, and words that are pointers.
         on_aarch64 -p freehold-percpu --features freehold-percpu/std --lib -- heap:: count::
         # Atomic words of two threads, and memory that is mapped.
-        on_aarch64 -p freehold-kva --features freehold-kva/std --lib -- space::tests pooled::tests::cases
+        on_aarch64 -p freehold-kva --features freehold-kva/std --lib -- space::tests pooled::tests::cases pooled::tests::residency
         on_aarch64 -p freehold-vmalloc --lib --test blocks
         skip "the other unit tests on aarch64, which take half an hour in an emulator; DEEP=1 runs them"
     fi

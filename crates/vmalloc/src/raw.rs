@@ -78,6 +78,7 @@ impl<'a> Block<'a> {
     /// A system call.
     pub fn release(&mut self, bytes: Range<usize>) -> Result<(), SysError> {
         let shared = self.shared();
+        shared.zones().blocks().space.set_populated(self.address(), false);
         release(shared, self.pages_mut(), bytes)
     }
 }

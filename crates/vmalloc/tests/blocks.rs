@@ -346,3 +346,57 @@ fn threads_share_and_lose_nothing() {
         std::thread::yield_now();
     }
 }
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn a_long_block_is_asked_about_until_all_of_it_has_memory() {
+    for len in [512 << 10, 3 << 20] {
+        // A thread that changes its CPU gets another slot.
+        assert!((0..20).any(|_| is_asked_about_until_it_is_populated(len).is_some()));
+    }
+}
+
+/// `None` if another block came back than was freed.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn is_asked_about_until_it_is_populated(len: usize) -> Option<()> {
+    let vm = vm(RetainPolicy::bytes(64 << 20));
+    let mut fresh = vm.alloc(len, Zero::Yes).unwrap();
+    let address = fresh.address();
+    let again = |zero| {
+        let before = vm.stats().scrub.scans;
+        let block = vm.alloc(len, zero).unwrap();
+        let asked = vm.stats().scrub.scans - before;
+        assert!(zero == Zero::No || is_zero(&block));
+        (block.address() == address).then_some((block, asked))
+    };
+    fresh[5 * 4096] = 1;
+    drop(fresh);
+    // Of a block that was hardly used, as little is written.
+    let (mut block, asked) = again(Zero::Yes)?;
+    assert_eq!((asked, vm.resident_bytes()), (1, Ok(4096)), "reading zeros takes no memory");
+    block.fill(2);
+    drop(block);
+    // Found to be populated, and not asked about from then on, whoever holds it.
+    for asks in [1, 0, 0] {
+        let (mut block, asked) = again(Zero::Yes)?;
+        assert_eq!(asked, asks);
+        block.fill(3);
+    }
+    drop(again(Zero::No)?);
+    // What its holder released is not written.
+    let (mut block, asked) = again(Zero::Yes)?;
+    assert_eq!(asked, 0);
+    block.release(4096..len).unwrap();
+    drop(block);
+    let (mut block, asked) = again(Zero::Yes)?;
+    assert_eq!((asked, vm.resident_bytes()), (1, Ok(4096)));
+    block.fill(4);
+    drop(block);
+    drop(again(Zero::Yes)?);
+    // Nor is a block whose pages were decommitted.
+    vm.release_idle().unwrap();
+    drop(vm.alloc(len, Zero::Yes).unwrap());
+    drop(vm.alloc(len, Zero::Yes).unwrap());
+    assert_eq!(vm.resident_bytes(), Ok(0));
+    Some(())
+}

@@ -134,6 +134,8 @@ fn check_slots(slab: &Slab, tracks_residency: bool) -> Result<(), Broken> {
     check(!word.is_purging() || claimed != 0, "S2", "a purge of a slab holds slots of it", base)?;
     let held = layout.all() & !(word.free() | claimed);
     let resident = if tracks_residency { held | claimed } else { 0 };
-    check(slab.resident() & resident == resident, "S3", "held slots are resident", base)?;
-    check(tracks_residency || slab.resident() == 0, "S3", "nothing is resident where no memory is", base)
+    let (now, populated) = (slab.resident(), slab.populated());
+    check(now & resident == resident, "S3", "held slots are resident", base)?;
+    check(populated & !now == 0, "S3", "populated slots are resident", base)?;
+    check(tracks_residency || now == 0, "S3", "nothing is resident where no memory is", base)
 }

@@ -5,7 +5,9 @@
 //!   requested.
 //! - In a pool that zeroes, slots are cleared after they were dropped, in batches ([dropped]). Free slots are zero
 //!   (V3).
-//! - Only pages that have memory are written, if the system tells which.
+//! - Only pages that have memory are written, if the system tells which. It is asked about a long block until all of
+//!   its pages have memory: then the block is populated, until it is decommitted, and written whole. A later holder may
+//!   use a quarter more of its slot, and of that, too, all is written.
 
 mod dropped;
 
@@ -90,23 +92,35 @@ impl Scrub {
     fn cleared(&self, mut held: Held, zero: Zero) -> Held {
         if held.is_resident && zero == Zero::Yes {
             let len = held.pages.len();
-            if len < SCAN_FROM_BYTES || !self.clear_resident(&mut held) {
+            let space = &self.zones().blocks().space;
+            if len < SCAN_FROM_BYTES || space.is_populated(held.position) {
                 held.pages.zero(0..len);
+            } else if self.clear_resident(&mut held) {
+                space.set_populated(held.position, true);
             }
         }
         held
     }
 
-    /// Clears the pages that have memory. `false` if the system does not tell which.
+    /// Clears the pages that have memory; all of them if the system does not tell which. Returns whether all have
+    /// memory then.
     #[cold]
     fn clear_resident(&self, held: &mut Held) -> bool {
-        let Ok(mut scan) = self.borrow_scan() else { return false };
+        let len = held.pages.len();
         let start = self.mapping().offset_of(&held.pages);
-        let range = start..start + held.pages.len();
-        let found = |run: Range<usize>| held.pages.zero(run.start - start..run.end - start);
-        let done = self.resident(&mut scan, range, found);
-        self.return_scan(scan);
-        done.is_ok()
+        let mut cleared = 0;
+        let scanned = self.borrow_scan().and_then(|mut scan| {
+            let scanned = self.resident(&mut scan, start..start + len, |run| {
+                cleared += run.len();
+                held.pages.zero(run.start - start..run.end - start);
+            });
+            self.return_scan(scan);
+            scanned
+        });
+        if scanned.is_err() {
+            held.pages.zero(0..len);
+        }
+        scanned.is_err() || cleared == len
     }
 
     /// The kept page map, or a new one if that is borrowed.

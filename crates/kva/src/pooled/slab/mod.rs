@@ -5,6 +5,7 @@
 //!   address   |  slot 0  |  slot 1  |  slot 2  |  ...  |  slot 31  |
 //!   free         0          1          1                  0              held, free, free, held
 //!   resident     1          0          1                  1              free and resident: pages may be resident
+//!   populated    0          0          1                  1              all pages are resident, as a holder found
 //! ```
 //!
 //! An extent is a slab of one slot.
@@ -12,7 +13,8 @@
 //! # Invariants
 //! - S2: a set free bit means that nobody holds the slot. A purge holds slots by clearing their bits; it stores them in
 //!   `claimed` first.
-//! - S3: a free slot that is not resident has no resident pages. Only the holder of a slot changes its resident bit.
+//! - S3: a free slot that is not resident has no resident pages. Only the holder of a slot changes its resident and
+//!   populated bits, and a populated slot is resident.
 //! - S4: one exchange retires a slab. No operation acts on that generation afterwards.
 //!
 //! A slab's base and slot size are written before its word and read after it. A successful exchange of the word proves
@@ -44,6 +46,8 @@ pub(super) struct Slab {
     claimed: AtomicU32,
     /// Slots whose pages may be resident. Only a slot's holder changes its bit.
     resident: AtomicU32,
+    /// Slots whose pages were all found to be resident, and not decommitted since. Only a slot's holder changes its bit.
+    populated: AtomicU32,
     /// The lowest address. This field and the next three are written only while the record has no slab.
     base: AtomicU64,
     /// Bytes of a slot.
@@ -78,6 +82,7 @@ impl Slab {
             word: AtomicU64::new(Word::retired(0).0),
             claimed: AtomicU32::new(0),
             resident: AtomicU32::new(0),
+            populated: AtomicU32::new(0),
             base: AtomicU64::new(0),
             slot_bytes: AtomicU64::new(0),
             divider: AtomicU64::new(0),
@@ -96,6 +101,11 @@ impl Slab {
     #[inline]
     pub(super) fn resident(&self) -> u32 {
         self.resident.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(super) fn populated(&self) -> u32 {
+        self.populated.load(Ordering::Relaxed)
     }
 
     /// Acquire: pairs with the Release in `claim_resident`. A thread that reads the slots of one purge also sees that
@@ -156,6 +166,7 @@ impl Slab {
     /// Publishes a prepared record. The caller then holds the first slot and owns the slab.
     pub(super) fn publish(&self, tracks_residency: bool) {
         self.resident.store(u32::from(tracks_residency), Ordering::Relaxed);
+        self.populated.store(0, Ordering::Relaxed);
         let word = Word::live(self.next_generation(), self.layout().all() & !1);
         // Release: a thread that sees the word sees all earlier writes, including cells of the page map.
         self.word.store(word.0, Ordering::Release);
@@ -317,9 +328,28 @@ impl Slab {
 
     /// Marks the slot at `address`, which the caller holds, as decommitted. A held slot keeps the slab alive.
     pub(super) fn mark_decommitted(&self, address: u64) {
+        self.decommitted(1 << self.slot_at(self.base(), address));
+    }
+
+    /// Marks slots that the caller holds as decommitted. Relaxed: the exchange that frees them orders it.
+    fn decommitted(&self, slots: u32) {
+        self.populated.fetch_and(!slots, Ordering::Relaxed);
+        self.resident.fetch_and(!slots, Ordering::Relaxed);
+    }
+
+    /// Whether the slot at `address`, which the caller holds, is populated.
+    pub(super) fn is_populated(&self, address: u64) -> bool {
+        self.populated() >> self.slot_at(self.base(), address) & 1 != 0
+    }
+
+    /// Marks the slot at `address`, which the caller holds, as populated or not. Relaxed: as in `decommitted`.
+    pub(super) fn set_populated(&self, address: u64, populated: bool) {
         let bit = 1 << self.slot_at(self.base(), address);
-        // Relaxed: the exchange that frees the slot orders it.
-        self.resident.fetch_and(!bit, Ordering::Relaxed);
+        if populated {
+            self.populated.fetch_or(bit, Ordering::Relaxed);
+        } else {
+            self.populated.fetch_and(!bit, Ordering::Relaxed);
+        }
     }
 
     /// Loads the word after all earlier reads of the record. If it has the generation that was seen before them, those

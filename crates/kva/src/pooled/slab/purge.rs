@@ -35,7 +35,7 @@ impl Slab {
     pub(in super::super) fn end_purge(&self, purged: bool, list_at: u32) -> bool {
         let claimed = self.claimed();
         if purged {
-            self.resident.fetch_and(!claimed, Ordering::Relaxed);
+            self.decommitted(claimed);
         }
         let (is_extent, list_at) = (self.layout().class.is_none(), self.layout().list_at(list_at));
         let mut word = self.word();

@@ -13,11 +13,11 @@ fn space(cells: u64) -> PooledSpace {
     PooledSpace::new(Span::from_size(BASE, cells * CELL).unwrap(), Align::PAGE).unwrap()
 }
 
-fn memory(cells: u64) -> PooledSpace {
+pub(super) fn memory(cells: u64) -> PooledSpace {
     PooledSpace::for_memory(Span::from_size(BASE, cells * CELL).unwrap(), Align::PAGE).unwrap()
 }
 
-fn free_blocks(space: &PooledSpace) -> Vec<Span> {
+pub(super) fn free_blocks(space: &PooledSpace) -> Vec<Span> {
     space.lock().space.free_blocks().collect()
 }
 
@@ -222,58 +222,6 @@ fn windows_end_within_a_cell() {
 }
 
 #[test]
-fn a_free_slot_is_resident_until_it_was_purged() {
-    let space = memory(1024);
-    let blocks: Vec<Span> = (0..40).map(|_| space.alloc(0x4000).unwrap()).collect();
-    let large = space.alloc(400 << 12).unwrap();
-    assert!(space.take_resident(u64::MAX).unwrap().is_empty());
-    for block in &blocks[3..] {
-        space.free(block.first()).unwrap();
-    }
-    space.free(large.first()).unwrap();
-    let resident = 37 * 0x4000 + (400 << 12);
-    assert_eq!(space.stats().resident_bytes, resident);
-    let some = space.take_resident(3 * 0x4000_u64).unwrap();
-    assert_eq!(some.bytes(), (3 * 0x4000).into());
-    // Runs of slots are one span.
-    assert_eq!(some.spans().count(), 1);
-    space.give_back(some);
-    assert_eq!(space.stats().resident_bytes, resident - 3 * 0x4000);
-    // Resident slots before decommitted ones.
-    let again = space.alloc(0x4000).unwrap();
-    assert_eq!(space.stats().resident_bytes, resident - 4 * 0x4000);
-    space.free(again.first()).unwrap();
-    // A dropped batch leaves its slots as they were.
-    drop(space.take_resident(u64::MAX).unwrap());
-    assert_eq!(space.stats().resident_bytes, resident - 3 * 0x4000);
-    assert_eq!(space.stats().extents, 1);
-    let rest = space.take_resident(u64::MAX).unwrap();
-    space.give_back(rest);
-    assert_eq!((space.stats().resident_bytes, space.stats().extents), (0, 0));
-    blocks[..3].iter().for_each(|block| assert_eq!(space.free(block.first()), Ok(*block)));
-    space.trim();
-    assert_eq!(space.stats().slabs, 1, "a resident slab stays");
-    let last = space.take_resident(u64::MAX).unwrap();
-    space.give_back(last);
-    space.trim();
-    assert_eq!(free_blocks(&space), [space.span()]);
-}
-
-#[test]
-fn a_forgotten_batch_keeps_its_slots() {
-    let space = memory(64);
-    let block = space.alloc(0x4000).unwrap();
-    space.free(block.first()).unwrap();
-    std::mem::forget(space.take_resident(u64::MAX).unwrap());
-    space.validate().unwrap();
-    let other = space.alloc(0x4000).unwrap();
-    assert_ne!(other, block);
-    space.free(other.first()).unwrap();
-    space.trim();
-    space.validate().unwrap();
-}
-
-#[test]
 fn a_slab_is_named_by_every_address_of_its_slots() {
     let space = space(64);
     let slot = space.alloc_memory(0x2000).unwrap();
@@ -344,33 +292,6 @@ fn random_replacement_rarely_takes_the_lock() {
 }
 
 #[test]
-fn memory_is_resident_until_its_pages_are_given_back() {
-    let space = memory(1024);
-    let fresh = space.alloc_memory(0x2000).unwrap();
-    assert!(!fresh.is_resident && fresh.slab.is_some());
-    space.free(fresh.span.first()).unwrap();
-    let again = space.alloc_memory(0x2000).unwrap();
-    assert!(again.is_resident && again.span == fresh.span);
-    // An interior address changes nothing.
-    assert!(space.free_decommitted(again.span.first() + 0x1000).is_err());
-    assert_eq!(space.free_decommitted(again.span.first()), Ok(again.span));
-    assert!(matches!(space.free_decommitted(again.span.first()), Err(FreeError::AlreadyFree { .. })));
-    assert_eq!(space.stats().resident_bytes, 0);
-    assert!(!space.alloc_memory(0x2000).unwrap().is_resident);
-    // A decommitted extent returns to the core at once, a resident one waits.
-    let extent = space.alloc_memory(300 << 12).unwrap();
-    assert!(extent.slab.is_none() && !extent.is_resident);
-    space.free_decommitted(extent.span.first()).unwrap();
-    assert_eq!(space.stats().extents, 0);
-    let aligned = Request::new(0x2000).align(Align::new(1 << 20).unwrap());
-    let extent = space.alloc_memory_request(&aligned).unwrap();
-    assert_eq!(extent.slab, None);
-    space.free(extent.span.first()).unwrap();
-    assert_eq!(space.stats().extents, 1);
-    space.validate().unwrap();
-}
-
-#[test]
 fn the_name_of_a_slab_changes_no_answer() {
     let (space, other) = (memory(1024), memory(64));
     let block = space.alloc_memory(0x2000).unwrap();
@@ -401,25 +322,6 @@ fn the_name_of_a_slab_changes_no_answer() {
 }
 
 #[test]
-fn what_is_resident_is_handed_out_in_line() {
-    let space = memory(1024);
-    assert_eq!(space.alloc_resident(0x2000), None, "no slab");
-    let block = space.alloc_memory(0x2000).unwrap();
-    assert_eq!(space.alloc_resident(0x2000), None, "no resident slot");
-    space.free(block.span.first()).unwrap();
-    for none in [0, 0x1fff, 0x1000, 0x3000, 0x101_000, !0xfff] {
-        assert_eq!(space.alloc_resident(none), None);
-    }
-    assert_eq!(space.alloc_resident(0x2000), Some((block.span, block.slab.unwrap())));
-    assert_eq!(space.alloc_resident(0x2000), None);
-    // Addresses alone are never resident.
-    let addresses = PooledSpace::new(space.span(), Align::PAGE).unwrap();
-    let block = addresses.alloc(0x2000).unwrap();
-    addresses.free(block.first()).unwrap();
-    assert_eq!(addresses.alloc_resident(0x2000), None);
-}
-
-#[test]
 fn a_block_has_as_many_bytes_as_is_said() {
     let space = memory(1 << 20);
     for granules in 1..=300 {
@@ -445,46 +347,5 @@ fn what_is_set_aside_is_nobodys_until_it_is_returned() {
     assert!(space.return_aside(aside.first()) && !space.return_aside(aside.first()));
     assert!(space.return_aside(rest.first()));
     assert_eq!(free_blocks(&space), [space.span()]);
-    space.validate().unwrap();
-}
-
-#[test]
-fn a_slot_that_is_ready_is_found_in_any_slab() {
-    let space = memory(64);
-    let blocks: Vec<Span> = (0..200).map(|_| space.alloc(4096).unwrap()).collect();
-    let ready: Vec<Span> = blocks.iter().copied().step_by(40).collect();
-    blocks.iter().for_each(|block| assert!(space.free_decommitted(block.first()).is_ok()));
-    let mut found: Vec<Span> = Vec::new();
-    while let Some(memory) = space.alloc_ready(4096, |span| ready.contains(&span)) {
-        assert!(!memory.is_resident && memory.slab.is_some());
-        found.push(memory.span);
-    }
-    found.sort();
-    assert_eq!(found, ready);
-    space.validate().unwrap();
-    // An extent has no ready slot, and another size has none.
-    assert_eq!(space.alloc_ready(300 << 12, |_| true), None);
-    assert_eq!(space.alloc_ready(8192, |_| true), None);
-    found.iter().for_each(|block| assert!(space.free_decommitted(block.first()).is_ok()));
-    space.trim();
-    assert_eq!(free_blocks(&space), [space.span()]);
-}
-
-#[test]
-fn an_extent_that_was_freed_resident_comes_back_by_name_until_it_was_purged() {
-    let space = memory(64);
-    let extent = space.alloc(300 << 12).unwrap();
-    let name = space.extent_name(extent.first()).unwrap();
-    assert_eq!(space.alloc_extent_again(name), None, "it is held");
-    space.free(extent.first()).unwrap();
-    let again = space.alloc_extent_again(name).unwrap();
-    assert_eq!((again.span, again.is_resident), (extent, true));
-    space.free(extent.first()).unwrap();
-    let batch = space.take_resident(1u64).unwrap();
-    assert_eq!(space.alloc_extent_again(name), None, "a purge holds it");
-    space.give_back(batch);
-    assert_eq!(space.alloc_extent_again(name), None, "it is gone");
-    let slot = space.alloc(4096).unwrap();
-    assert_eq!(space.extent_name(slot.first()), None);
     space.validate().unwrap();
 }

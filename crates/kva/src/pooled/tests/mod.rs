@@ -1,3 +1,4 @@
 mod cases;
 mod model;
+mod residency;
 mod threads;

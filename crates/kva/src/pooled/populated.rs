@@ -1,0 +1,39 @@
+//! Populated blocks: all of their pages were found to be resident, and none was decommitted since.
+//!
+//! Whoever clears a block before it is used again asks the system which pages it has, so as not to write to others. For
+//! a populated block there is nothing to ask.
+
+use super::PooledSpace;
+use super::slab::Slab;
+
+impl PooledSpace {
+    /// Whether the block that starts at `first`, which the caller holds, is populated: this or an earlier holder said so
+    /// ([`PooledSpace::set_populated`]), and the block was not freed as decommitted or purged since. `false` for an
+    /// address at which no block starts.
+    ///
+    /// Cost: constant: the page map and two loads.
+    #[must_use]
+    pub fn is_populated(&self, first: u64) -> bool {
+        self.held_in(first).is_some_and(|slab| slab.is_populated(first))
+    }
+
+    /// Says that all pages of the block that starts at `first`, which the caller holds, are resident; or, with `false`,
+    /// that it is not known, as after the holder returned some of them to the system. Does nothing at an address at
+    /// which no block starts, and in a space that is not [for memory](PooledSpace::for_memory).
+    ///
+    /// Cost: as [`PooledSpace::is_populated`], and an exchange of an atomic word.
+    pub fn set_populated(&self, first: u64, populated: bool) {
+        if let Some(slab) = self.held_in(first)
+            && self.tracks_residency
+        {
+            slab.set_populated(first, populated);
+        }
+    }
+
+    /// The slab or extent of the held block that starts at `first`.
+    fn held_in(&self, first: u64) -> Option<&Slab> {
+        let name = self.map.name_at(first)?;
+        self.locate(first).filter(|span| span.first() == first)?;
+        Some(self.records.at(name.id()))
+    }
+}
