@@ -14,7 +14,7 @@ use crate::block::Block;
 use crate::builder::{Builder, MAX_RESERVE, MIN_RESERVE};
 use crate::decay::Decay;
 use crate::error::{AllocError, BuildError};
-use crate::scrub::{Scrub, Zero};
+use crate::scrub::{SCAN_FROM_BYTES, Scrub, Zero};
 use freehold_kva::{self as kva, Request};
 use freehold_sys::{SysError, machine};
 use freehold_units::Span;
@@ -104,9 +104,12 @@ impl VirtualMemory {
     pub fn alloc(&self, len_bytes: usize, zero: Zero) -> Result<Block<'_>, AllocError> {
         let shared = &*self.shared;
         let len = shared.zones().sizes.pages(len_bytes).ok_or(kva::AllocError::SizeOverflow)?;
-        if zero == Zero::No
-            && let Some((pages, slab)) = shared.residency.alloc_fast(len)
+        if (zero == Zero::No || len < SCAN_FROM_BYTES)
+            && let Some((mut pages, slab)) = shared.residency.alloc_fast(len)
         {
+            if zero == Zero::Yes {
+                pages.zero(0..len);
+            }
             return Ok(Block::new(shared, pages, Some(slab)));
         }
         // Unpacked here: returning `alloc`'s result directly would make the fast path return through memory, too.

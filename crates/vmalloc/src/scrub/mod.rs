@@ -24,7 +24,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 /// Minimum length of a block whose resident pages are looked up before it is cleared.
-const SCAN_FROM_BYTES: usize = 256 << 10;
+pub(crate) const SCAN_FROM_BYTES: usize = 256 << 10;
 
 /// The content of memory when it is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
