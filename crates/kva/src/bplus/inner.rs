@@ -19,6 +19,11 @@ impl Key for u128 {
     const MAX: Self = u128::MAX;
 }
 
+/// Children in a group, and groups that a search compares at once.
+const GROUP: usize = 4;
+
+const _: () = assert!(GROUP * GROUP * GROUP == FANOUT);
+
 /// A child and its separator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Child<K> {
@@ -34,6 +39,9 @@ pub(crate) struct Inner<K> {
     /// In the tree of regions a separator is the child's first key, except for the tree's first leaf (K8). [`Key::MAX`]
     /// after the last child.
     lows: [K; FANOUT],
+    /// The separator of the first child of each group, once more: a search compares three of these to find four groups,
+    /// three to find the group and three of `lows` to find the child.
+    firsts: [K; FANOUT / GROUP],
     children: [NodeId; FANOUT],
     /// Bounds in the first class, which nearly all searches use.
     first: Row,
@@ -45,6 +53,7 @@ impl<K: Key> PoolNode for Inner<K> {
     const VACANT: Self = Self {
         len: 0,
         lows: [K::MAX; FANOUT],
+        firsts: [K::MAX; FANOUT / GROUP],
         children: [NO_NODE; FANOUT],
         first: Row::zero(),
         others: Vec::new(),
@@ -56,6 +65,7 @@ impl<K: Key> PoolNode for Inner<K> {
 
     fn set_link(&mut self, next: NodeId) {
         self.lows[..self.len].fill(K::MAX);
+        self.set_firsts();
         self.len = 0;
         self.children[0] = next;
     }
@@ -79,17 +89,34 @@ impl<K: Key> Inner<K> {
 
     pub(super) fn set_low(&mut self, slot: usize, low: K) {
         self.lows[slot] = low;
+        self.firsts[slot / GROUP] = self.lows[slot / GROUP * GROUP];
+    }
+
+    /// Copies the first separator of each group, after separators have moved.
+    fn set_firsts(&mut self) {
+        self.firsts = self.firsts_of_groups();
+    }
+
+    fn firsts_of_groups(&self) -> [K; FANOUT / GROUP] {
+        core::array::from_fn(|group| self.lows[group * GROUP])
+    }
+
+    /// Whether the copies are those of the separators.
+    pub(super) fn has_its_firsts(&self) -> bool {
+        self.firsts == self.firsts_of_groups()
     }
 
     /// The child whose range contains `key`. The range of the first child starts at the lowest key.
     #[inline]
     pub(crate) fn child_for(&self, key: K) -> usize {
-        // A binary search with a fixed number of steps: the compiler unrolls it without branches.
-        let (mut slot, mut half) = (0, FANOUT / 2);
-        while half > 0 {
-            slot += if self.lows[slot + half] <= key { half } else { 0 };
-            half /= 2;
-        }
+        // Three steps of three comparisons each, without branches and independent of each other: a binary search waits
+        // for six loads in turn, and took 1.2 to 1.3 of this one's time in a look-up.
+        let (firsts, lows) = (&self.firsts, &self.lows);
+        let is_at = |low: K| usize::from(low <= key);
+        let four = GROUP * (is_at(firsts[4]) + is_at(firsts[8]) + is_at(firsts[12]));
+        let group = four + is_at(firsts[four + 1]) + is_at(firsts[four + 2]) + is_at(firsts[four + 3]);
+        let first = GROUP * group;
+        let slot = first + is_at(lows[first + 1]) + is_at(lows[first + 2]) + is_at(lows[first + 3]);
         // `Key::MAX` equals the separators of vacant slots, so it may lead past the last child.
         slot.min(self.len - 1)
     }
@@ -164,6 +191,7 @@ impl<K: Key> Inner<K> {
         self.children.copy_within(slot..len, slot + 1);
         self.rows_mut().for_each(|row| row.open(slot, len));
         (self.lows[slot], self.children[slot]) = (child.low, child.id);
+        self.set_firsts();
         self.len += 1;
     }
 
@@ -174,6 +202,7 @@ impl<K: Key> Inner<K> {
         self.rows_mut().for_each(|row| row.close(slot, len));
         self.len -= 1;
         self.lows[self.len] = K::MAX;
+        self.set_firsts();
     }
 
     /// Moves the children from `keep` on to the end of `right`, which has a row for each class, too.
@@ -185,5 +214,7 @@ impl<K: Key> Inner<K> {
         right.len += self.len - keep;
         self.lows[keep..].fill(K::MAX);
         self.len = keep;
+        self.set_firsts();
+        right.set_firsts();
     }
 }

@@ -58,6 +58,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         )?;
         let vacant = (len..FANOUT).all(|slot| inner.low(slot) == K::MAX);
         check(vacant, "K8", "no key is above the separators of slots without child", at)?;
+        check(inner.has_its_firsts(), "K8", "separators of groups are those of their first children", at)?;
         for slot in 0..len {
             let low = if slot == 0 { whole.low } else { Some(inner.low(slot)) };
             let exact = slot > 0 || whole.low.is_none_or(|low| low == inner.low(0));
