@@ -52,10 +52,11 @@ impl PooledSpace {
         if is_resident { Some((span, name)) } else { self.not_resident(span.first()) }
     }
 
-    /// Frees a slot whose pages a purge took before the claim.
+    /// Frees a slot whose pages a purge took before the claim. If a stale free of its address has freed it already, it
+    /// is free.
     #[cold]
     fn not_resident(&self, first: u64) -> Option<(Span, SlabRef)> {
-        self.free_decommitted(first).expect("S2: who claims a slot holds it");
+        let _ = self.free_decommitted(first);
         None
     }
 
