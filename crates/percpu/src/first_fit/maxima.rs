@@ -74,15 +74,18 @@ impl<const BOUNDS: usize> Maxima<BOUNDS> {
         self.set(at, row);
     }
 
-    /// Replaces a row.
+    /// Replaces a row. A group is read again only if the row had its maximum in a bound that sinks.
     pub(super) fn set(&mut self, mut at: usize, mut row: [i16; BOUNDS]) {
-        for level in &mut self.levels {
-            if level[at] == row {
-                return;
-            }
-            level[at] = row;
+        for level in 0..self.levels.len() {
+            let before = core::mem::replace(&mut self.levels[level][at], row);
+            let (rows, above) = (&self.levels[level], self.levels.get(level + 1));
             at /= FANOUT;
-            row = highest(&level[at * FANOUT..level.len().min((at + 1) * FANOUT)]);
+            let Some(most) = above.filter(|_| before != row).map(|above| above[at]) else { return };
+            let sinks = (0..BOUNDS).any(|bound| row[bound] < before[bound] && before[bound] == most[bound]);
+            row = match sinks {
+                true => highest(&rows[at * FANOUT..rows.len().min((at + 1) * FANOUT)]),
+                false => higher(&most, &row),
+            };
         }
     }
 
