@@ -96,10 +96,11 @@ impl VirtualMemory {
     /// as they can, pools and vectors as high.
     ///
     /// # Cost
-    /// If resident: two atomic exchanges and two additions including the drop, and clearing it if asked. If
-    /// decommitted: page faults where it is touched. Up to 256 pages are rounded up to one of 28 sizes, four for each
-    /// doubling. Longer blocks take a lock and O(log n), and keep their pages for blocks of similar lengths. A refusal
-    /// scans every slab, and decommits all free memory first.
+    /// If resident: two atomic exchanges and two additions including the drop, and clearing it if asked. From 256 KiB
+    /// on, clearing asks the system which pages have memory, until a block has memory everywhere. If decommitted: page
+    /// faults where it is touched. Up to 256 pages are rounded up to one of 28 sizes, four for each doubling. Longer
+    /// blocks take a lock and O(log n), and keep their pages for blocks of similar lengths. A refusal scans every slab,
+    /// and decommits all free memory first.
     #[inline]
     pub fn alloc(&self, len_bytes: usize, zero: Zero) -> Result<Block<'_>, AllocError> {
         let shared = &*self.shared;
