@@ -387,6 +387,7 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
         }
         let rest = these.len().saturating_sub(most);
         let more = if rest > 0 { format!(", {most} of {}", these.len()) } else { String::new() };
+        let is_estimated = these.iter().take(most).any(|finding| finding.estimated);
         let row = |finding: &&Finding| {
             vec![
                 finding.what.clone(),
@@ -402,7 +403,7 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
             header: ["what", "figure", "rival", "ours", "theirs", factor].map(str::to_owned).to_vec(),
             rows: these.iter().take(most).map(row).collect(),
             name_columns: 3,
-            ..Table::default()
+            reading: if is_estimated { "~: reckoned, as the engine cannot tell.".to_owned() } else { String::new() },
         })
     };
     let kinds = [(Verdict::Behind, "Behind", "loss"), (Verdict::Ahead, "Ahead of", "gain")];
