@@ -91,7 +91,8 @@ impl<F: Family, E> Asked<F, E> {
                 (Ok(()), Some([expected, got])) => self.checked.compare(*line, expected, got),
                 (Ok(()), None) => self.checked.compare(*line, "right", "right"),
                 (Err(wrong), recorded) => {
-                    let expected = recorded.map_or_else(|| "a right answer".to_owned(), |[expected, _]| expected);
+                    let expected =
+                        recorded.map_or_else(|| "a right answer".to_owned(), |[expected, _]| expected);
                     self.checked.compare(*line, expected, wrong);
                 }
             }
