@@ -315,7 +315,7 @@ fn a_mail_of_recorded_workloads_is_their_heads() {
     assert!(mail.lines().count() <= 19 && mail.lines().all(|line| line.chars().count() <= 72), "{mail}");
     assert!(!mail.contains("a note") && lkml(&definition, &results, &environment(), true).contains("a note"));
     let [text, all] = [false, true].map(|all| screen(&definition, &results, &environment(), SCREEN, all));
-    assert!(text.ends_with("\n1 notes: freehold show --all\n") && all.ends_with("a note\n"), "{text}");
+    assert!(text.ends_with("\n1 note: freehold show --all\n") && all.ends_with("a note\n"), "{text}");
 }
 
 #[test]
