@@ -141,7 +141,7 @@ impl Loaded {
         };
         // SAFETY: the function is of the header's type; the scene is whole, and there until it returns.
         let engine = unsafe { self.0.create?(&raw const raw) };
-        (!engine.is_null()).then_some(Engine { table: self.0, engine })
+        (!engine.is_null()).then(|| Engine { table: self.0, engine })
     }
 }
 

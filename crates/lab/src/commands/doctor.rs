@@ -120,7 +120,8 @@ fn mm_cid() -> Check {
 
 fn tracefs() -> Check {
     let tracefs = machine::tracefs().ok_or("not mounted, or not for this user");
-    let recorded = ["the kernel's events can be recorded, if you may", "recorded traces are replayed"];
+    let recorded =
+        ["the kernel's events can be recorded, if you may", "as root, `record` mounts it for itself"];
     either("tracefs", tracefs, recorded)
 }
 

@@ -82,7 +82,7 @@ fn shrink<F: History>(file: &Path, asked: &Asked, progress: &mut Progress) -> an
     let most = asked.trials.unwrap_or_else(|| condition.trials());
     let shrinking = Shrinking::new(&condition, (scene, ops), most, &mut tick)?;
     let Some(mut shrinking) = shrinking else {
-        anyhow::bail!("{name}: it is not so that {}: there is nothing to shrink", condition.told());
+        anyhow::bail!("{name}: nothing to shrink: on this file it is not true that {}", condition.told());
     };
     shrinking.shrink();
     let (trials, stopped, spent) = (shrinking.trials, shrinking.stopped, shrinking.is_spent());

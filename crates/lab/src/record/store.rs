@@ -66,8 +66,8 @@ impl<'a, F: Serialize> Document<'a, F> {
 pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results, Environment)> {
     let file = file.unwrap_or(Path::new(LAST));
     let text = read_text(file, MOST_BYTES).with_context(|| format!("reading {}", file.display()))?;
-    let document: Json =
-        serde_json::from_str(&text).with_context(|| format!("reading {}", file.display()))?;
+    let document: Json = serde_json::from_str(&text)
+        .with_context(|| format!("{}: not a document of --json", file.display()))?;
     let schema = document["schema"].as_str().unwrap_or("none");
     anyhow::ensure!(schema == SCHEMA, "{}: the schema is {schema}, not {SCHEMA}", file.display());
     let of = || file.display().to_string();

@@ -87,10 +87,14 @@ impl<F: Family, E> Asked<F, E> {
         }
         for ((line, op, recorded), answer) in waiting.iter().zip(answers) {
             self.checked.operations += 1;
-            let judged = self.judge.check(op, answer).err().unwrap_or_else(|| "right".to_owned());
-            self.checked.compare(*line, "right", judged);
-            if let Some([expected, got]) = right(recorded, answer) {
-                self.checked.compare(*line, expected, got);
+            match (self.judge.check(op, answer), right(recorded, answer)) {
+                (Ok(()), Some([expected, got])) => self.checked.compare(*line, expected, got),
+                (Ok(()), None) => self.checked.compare(*line, "right", "right"),
+                (Err(wrong), recorded) => {
+                    let expected =
+                        recorded.map_or_else(|| "a right answer".to_owned(), |[expected, _]| expected);
+                    self.checked.compare(*line, expected, wrong);
+                }
             }
         }
         true

@@ -380,6 +380,8 @@ fn sentence(finding: &Finding, palette: &Palette) -> String {
 /// The heads, and at most so many findings of either kind: first where the default engine is behind, then where it is ahead. A
 /// table without rows says that there is nothing.
 pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
+    // They say what `~` is.
+    let heads = heads(findings);
     let table = |(verdict, word, factor): (Verdict, &str, &str)| {
         let these = of(findings, verdict);
         if these.is_empty() {
@@ -387,6 +389,9 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
         }
         let rest = these.len().saturating_sub(most);
         let more = if rest > 0 { format!(", {most} of {}", these.len()) } else { String::new() };
+        let is_estimated = these.iter().take(most).any(|finding| finding.estimated);
+        let reading =
+            if is_estimated && heads.is_none() { "~: reckoned, as the engine cannot tell." } else { "" };
         let row = |finding: &&Finding| {
             vec![
                 finding.what.clone(),
@@ -402,15 +407,11 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
             header: ["what", "figure", "rival", "ours", "theirs", factor].map(str::to_owned).to_vec(),
             rows: these.iter().take(most).map(row).collect(),
             name_columns: 3,
-            ..Table::default()
+            reading: reading.to_owned(),
         })
     };
     let kinds = [(Verdict::Behind, "Behind", "loss"), (Verdict::Ahead, "Ahead of", "gain")];
     let not_judged = not_judged(findings).map(|title| Table { title, ..Table::default() });
-    heads(findings)
-        .into_iter()
-        .chain(uses(findings))
-        .chain(kinds.into_iter().filter_map(table))
-        .chain(not_judged)
-        .collect()
+    let found: Vec<Table> = kinds.into_iter().filter_map(table).collect();
+    heads.into_iter().chain(uses(findings)).chain(found).chain(not_judged).collect()
 }

@@ -91,7 +91,8 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
         }
     }
     if hidden > 0 {
-        let _ = write!(text, "\n{hidden} more tables: freehold show --all\n");
+        let tables = if hidden == 1 { "table" } else { "tables" };
+        let _ = write!(text, "\n{hidden} more {tables}: freehold show --all\n");
     }
     let matters = |note: &str| note.starts_with("FAILED") || note.contains("left out");
     let (said, behind): (Vec<&String>, Vec<&String>) =
@@ -103,7 +104,8 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
         wrap(text, note, width);
     }
     if !behind.is_empty() {
-        let _ = write!(text, "\n{} notes: freehold show --all\n", behind.len());
+        let notes = if behind.len() == 1 { "note" } else { "notes" };
+        let _ = write!(text, "\n{} {notes}: freehold show --all\n", behind.len());
     }
 }
 

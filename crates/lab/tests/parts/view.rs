@@ -141,7 +141,7 @@ fn a_screen_says_first_what_was_found() {
         text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {text}"))
     };
     assert!(line("Ahead") < line("in a loop") && text.contains("2.98x") && text.contains("spread 8 %"));
-    assert!(!text.contains("its work") && text.contains("1 more tables"));
+    assert!(!text.contains("its work") && text.contains("1 more table:"));
     assert!(screen(&definition(), &results(), &environment(), SCREEN, true).contains("10 its work"));
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let mail = lkml(&definition(), &results(), &environment(), false);
@@ -315,7 +315,7 @@ fn a_mail_of_recorded_workloads_is_their_heads() {
     assert!(mail.lines().count() <= 19 && mail.lines().all(|line| line.chars().count() <= 72), "{mail}");
     assert!(!mail.contains("a note") && lkml(&definition, &results, &environment(), true).contains("a note"));
     let [text, all] = [false, true].map(|all| screen(&definition, &results, &environment(), SCREEN, all));
-    assert!(text.ends_with("\n1 notes: freehold show --all\n") && all.ends_with("a note\n"), "{text}");
+    assert!(text.ends_with("\n1 note: freehold show --all\n") && all.ends_with("a note\n"), "{text}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn show_shows_what_was_found_last() {
     let mut verify = program(&["verify", &data("vectors/kva/talk.txt")]);
     assert!(run(verify.current_dir(&folder)).status.success());
     let shown = || text(&run(program(&["show"]).current_dir(&folder)).stdout);
-    assert!(shown().contains("Recorded answers against our engines"), "{}", shown());
+    assert!(shown().contains("Recorded answers against engines"), "{}", shown());
     let started: Vec<_> = (0..4)
         .map(|at| replay(format!("churn:{}", 10 + at), folder.path()).stdout(Stdio::null()).spawn().unwrap())
         .collect();

@@ -114,7 +114,7 @@ fn of_pools_and_memory() {
     says(LIFE, "nine pages that are zero. The smallest slot that holds them has ten.");
     says(LIFE, &format!("at most one call in {};", constant(class, "const LIST_AT: u32 = {};")));
     let scan = constant("crates/vmalloc/src/scrub/mod.rs", "const SCAN_FROM_BYTES: usize = {};");
-    says(LIFE, &format!("clear it; from {} on, only the pages that have memory", kib(scan)));
+    says(LIFE, &format!("clear it. From {} on, only the pages that have memory", kib(scan)));
     let retain = "crates/vmalloc/src/retain.rs";
     let (part, most) = (constant(retain, "(self.bytes / {})"), constant(retain, "/ 16).min({})"));
     let least = constant("crates/vmalloc/src/residency/purge.rs", "const LEAST_BATCH_BYTES: u64 = {};");

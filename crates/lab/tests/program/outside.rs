@@ -114,6 +114,18 @@ fn an_engine_that_dies_or_hangs_is_reported_as_its_own() {
 }
 
 #[test]
+fn an_engine_that_cannot_manage_a_space_is_left_out_and_not_destroyed() {
+    if !has_cc("an_engine_that_cannot_manage_a_space_is_left_out_and_not_destroyed") {
+        return;
+    }
+    // The example's `destroy` would read through NULL.
+    let engine = changed("no_space", "if (!it)\n", "if (it || scene)\n");
+    let replayed = Results::of(&["replay", &data(CHURN), "--engine", &engine]);
+    let notes = replayed.notes();
+    assert!(notes.contains("left out: ") && notes.contains("it cannot manage that space"), "{notes}");
+}
+
+#[test]
 fn what_is_no_engine_is_wrong_usage() {
     for (engine, reason) in [
         ("so:/nowhere/at/all.so", "cannot open shared object file"),
@@ -182,6 +194,7 @@ fn engines_of_all_families_are_judged() {
         let output = freehold(&[&args[..], &["--engine", &engine]].concat());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         let told = text(&output.stdout) + &text(&output.stderr);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" "); // lines are wrapped
         assert!(told.contains("is not free"), "{args:?}: {told}");
     }
     let sorted = include_str!("engines/sorted.c");
