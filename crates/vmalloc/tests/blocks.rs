@@ -366,20 +366,20 @@ fn is_asked_about_until_it_is_populated(len: usize) -> Option<()> {
         let before = vm.stats().scrub.scans;
         let block = vm.alloc(len, zero).unwrap();
         let asked = vm.stats().scrub.scans - before;
-        assert!(zero == Zero::No || is_zero(&block));
         (block.address() == address).then_some((block, asked))
     };
     fresh[5 * 4096] = 1;
     drop(fresh);
-    // Of a block that was hardly used, as little is written.
+    // Of a block that was hardly used, as little is written. (Its other pages are not read, which older kernels take
+    // for use.)
     let (mut block, asked) = again(Zero::Yes)?;
-    assert_eq!((asked, vm.resident_bytes()), (1, Ok(4096)), "reading zeros takes no memory");
+    assert_eq!((asked, vm.resident_bytes(), block[5 * 4096]), (1, Ok(4096), 0));
     block.fill(2);
     drop(block);
     // Found to be populated, and not asked about from then on, whoever holds it.
     for asks in [1, 0, 0] {
         let (mut block, asked) = again(Zero::Yes)?;
-        assert_eq!(asked, asks);
+        assert!(asked == asks && is_zero(&block));
         block.fill(3);
     }
     drop(again(Zero::No)?);
@@ -389,10 +389,10 @@ fn is_asked_about_until_it_is_populated(len: usize) -> Option<()> {
     block.release(4096..len).unwrap();
     drop(block);
     let (mut block, asked) = again(Zero::Yes)?;
-    assert_eq!((asked, vm.resident_bytes()), (1, Ok(4096)));
+    assert_eq!((asked, vm.resident_bytes(), block[0]), (1, Ok(4096), 0));
     block.fill(4);
     drop(block);
-    drop(again(Zero::Yes)?);
+    assert!(is_zero(&again(Zero::Yes)?.0));
     // Nor is a block whose pages were decommitted.
     vm.release_idle().unwrap();
     drop(vm.alloc(len, Zero::Yes).unwrap());
