@@ -91,6 +91,9 @@ impl Builder {
     /// that ask for huge pages have them. Decommitting a page of a huge page splits it.
     /// [`ZoneStats::huge_pages`](crate::ZoneStats::huge_pages) tells whether the system accepts the request,
     /// [`VirtualMemory::huge_page_bytes`](crate::VirtualMemory::huge_page_bytes) how much it granted.
+    ///
+    /// A huge page that a block or slot touches also covers what is free beside it. That memory is zero and counts as
+    /// nothing, and no purge finds it: it stays until its addresses were handed out and freed once.
     #[doc(alias = "MADV_HUGEPAGE")]
     pub fn huge_pages(self) -> Self {
         Self { advice: Advice { huge_pages: true, ..self.advice }, ..self }

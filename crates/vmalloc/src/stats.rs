@@ -56,7 +56,8 @@ pub struct LendingStats {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResidencyStats {
-    /// Bytes of free memory that count as resident; at most these have pages. Includes slots that wait to be cleared.
+    /// Bytes of free memory that count as resident; at most these have pages, except beside
+    /// [huge pages](crate::Builder::huge_pages). Includes slots that wait to be cleared.
     pub resident_bytes: u64,
     /// Of these, bytes of slots that wait to be cleared.
     pub dropped_bytes: u64,

@@ -92,6 +92,26 @@ fn a_block_grows_within_its_place() {
 }
 
 #[test]
+fn a_block_grows_over_what_an_earlier_holder_had_guarded() {
+    let vm = VirtualMemory::builder().reserve(64 << 20).catch_use_after_free(0).build().unwrap();
+    // A slot of 16 pages, and a large block.
+    for (len, most) in [(57 << 10, 64 << 10), (9 << 18, 10 << 18)] {
+        // Not the same slot each time, but often.
+        for mark in 1..8 {
+            let mut block = vm.alloc(most, Zero::Yes).unwrap();
+            block.fill(mark);
+            drop(block);
+            let mut block = vm.alloc(len, Zero::Yes).unwrap();
+            block.grow(most, Zero::Yes).unwrap();
+            assert!(block.len() == most && block.iter().all(|&byte| byte == 0));
+            block.fill(mark);
+            drop(block);
+        }
+    }
+    vm.validate().unwrap();
+}
+
+#[test]
 fn a_part_of_a_handle_is_given_back() {
     let vm = vm();
     let pool = vm.slots(&SlotLayout::new(16 << 10).count(32)).unwrap();

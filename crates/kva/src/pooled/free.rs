@@ -84,7 +84,7 @@ impl PooledSpace {
         match freed {
             Freed::Done { span, owned: false, .. } => Ok(span),
             Freed::Done { span, is_extent, .. } => {
-                self.keep(name.id(), is_extent, decommitted);
+                self.keep(name, is_extent, decommitted);
                 Ok(span)
             }
             Freed::AlreadyFree { block } => Err(FreeError::AlreadyFree { address: first, block }),
@@ -95,18 +95,22 @@ impl PooledSpace {
 
     /// Lists a slab that has enough free slots, and retires a decommitted extent. The caller owns it.
     #[cold]
-    fn keep(&self, id: u32, is_extent: bool, decommitted: bool) {
+    fn keep(&self, name: SlabRef, is_extent: bool, decommitted: bool) {
         if !is_extent {
-            self.put_aside(id);
+            self.put_aside(name.id());
         } else if decommitted {
-            self.retire_extent(id);
+            self.retire_extent(name);
         }
     }
 
-    /// Returns a free decommitted extent to the core. The caller owns it.
-    pub(super) fn retire_extent(&self, id: u32) {
-        let retired = self.retire(&mut self.lock(), id);
-        debug_assert!(retired.is_some(), "S4: who frees an extent is alone in retiring it");
+    /// Returns a free decommitted extent to the core. Does nothing if another thread took it again
+    /// ([`PooledSpace::alloc_extent_again`]) since the caller freed it: then it is held, resident, or retired by that thread.
+    pub(super) fn retire_extent(&self, name: SlabRef) {
+        let mut core = self.lock();
+        // Generations change only under the core's lock. Another one is another slab's, which the caller does not own.
+        if self.records.at(name.id()).word().generation() == name.generation() {
+            self.retire(&mut core, name.id());
+        }
     }
 
     /// The error for an address that no live slab or extent contained.

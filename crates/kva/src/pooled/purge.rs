@@ -7,6 +7,7 @@
 //! ```
 
 use super::PooledSpace;
+use super::word::SlabRef;
 use crate::atomic::Ordering;
 use freehold_sys::fork;
 use freehold_units::{Bytes, OutOfMemory, Span};
@@ -58,10 +59,11 @@ impl Batch<'_> {
         let list_at = self.space.list_at.load(Ordering::Relaxed);
         while let Some(Claim { id, .. }) = self.claims.pop() {
             let slab = self.space.records.at(id);
-            let is_extent = slab.layout().class.is_none();
+            // The batch holds slots, so the slab is of this generation.
+            let (is_extent, generation) = (slab.layout().class.is_none(), slab.word().generation());
             if slab.end_purge(purged, list_at) {
                 if is_extent {
-                    self.space.retire_extent(id);
+                    self.space.retire_extent(SlabRef::new(generation, id));
                 } else {
                     self.space.put_aside(id);
                 }

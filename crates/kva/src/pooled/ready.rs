@@ -68,7 +68,8 @@ impl PooledSpace {
     #[must_use]
     pub fn alloc_extent_again(&self, name: SlabRef) -> Option<Memory> {
         let slab = self.records.get(name.id())?;
-        let (span, is_resident) = slab.claim(name.generation(), self.tracks_residency, &mut 0)?;
+        // Only a resident one: a decommitted extent is about to be retired.
+        let (span, is_resident) = slab.try_claim(name.generation(), true)?;
         Some(Memory { span, is_resident, slab: None })
     }
 }

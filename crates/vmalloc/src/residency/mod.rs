@@ -113,12 +113,13 @@ impl Residency {
         Ok(held)
     }
 
-    /// Makes a block usable if it, or a part of its slot, may have been guarded while it was free. If that is refused,
-    /// the block is free again.
+    /// Makes a block usable if it, or a part of its slot, may have been guarded while it was free: the whole slot, as the
+    /// block may grow to its end. If that is refused, the block is free again.
     #[cold]
     fn unguard_freed(&self, zone: &Zone, held: &Held) -> Result<(), AllocError> {
-        let start = self.zones.mapping.offset_of(&held.pages);
-        let opened = self.zones.mapping.unguard(start..start + held.pages.len());
+        let slot = zone.all_pages(&self.zones.mapping, held);
+        let start = self.zones.mapping.offset_of(&slot);
+        let opened = self.zones.mapping.unguard(start..start + slot.len());
         if opened.is_err() {
             if held.is_resident {
                 self.resident.add(zone.counted_slot(held.slot_bytes));
