@@ -1,11 +1,9 @@
 //! Spaces for memory: which free blocks are resident or populated, and what a purge takes.
 
-use super::super::{PooledSpace, SlabRef};
+use super::super::PooledSpace;
 use super::cases::{free_blocks, memory};
 use crate::{FreeError, Request};
 use freehold_units::{Align, Span};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::vec::Vec;
 
 #[test]
@@ -198,55 +196,4 @@ fn a_populated_block_stays_so_until_its_pages_are_decommitted() {
     addresses.set_populated(block, true);
     assert!(!addresses.is_populated(block));
     addresses.validate().unwrap();
-}
-
-/// Tells the other threads of a test that it has ended, also by a panic.
-struct End<'a>(&'a AtomicBool);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-#[test]
-fn an_extent_is_taken_again_while_another_thread_retires_it() {
-    const LEN: u64 = 400 << 12;
-    let space = memory(1024);
-    let last: Mutex<Option<SlabRef>> = Mutex::new(None);
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_done.load(Ordering::Relaxed) {
-                let name = *last.lock().unwrap();
-                for _ in 0..100 {
-                    if let Some(again) = name.and_then(|name| space.alloc_extent_again(name)) {
-                        space.free(again.span.first()).unwrap();
-                    }
-                    std::hint::spin_loop();
-                }
-            }
-        });
-        // Keeps the core's lock busy, for which a thread waits that has freed an extent.
-        scope.spawn(|| {
-            while !is_done.load(Ordering::Relaxed) {
-                space.trim();
-                std::hint::spin_loop();
-            }
-        });
-        let _end = End(&is_done);
-        for round in 0..if cfg!(miri) { 20 } else { 20_000 } {
-            let extent = space.alloc(LEN).unwrap().first();
-            *last.lock().unwrap() = space.extent_name(extent);
-            if round % 2 == 0 {
-                space.free_decommitted(extent).unwrap();
-            } else {
-                space.free(extent).unwrap();
-            }
-            space.give_back(space.take_resident(u64::MAX).unwrap());
-        }
-    });
-    space.give_back(space.take_resident(u64::MAX).unwrap());
-    space.validate().unwrap();
-    assert_eq!((space.stats().extents, free_blocks(&space)), (0, [space.span()].into()));
 }

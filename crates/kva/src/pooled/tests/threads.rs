@@ -4,8 +4,8 @@
 use super::super::{PooledSpace, SlabRef};
 use crate::FreeError;
 use freehold_units::{Align, Span};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::vec::Vec;
 
 const ROUNDS: usize = if cfg!(miri) { 20 } else { 40_000 };
@@ -226,4 +226,58 @@ fn what_lives_is_always_found() {
     });
     kept.iter().for_each(|block| assert_eq!(space.free(block.first()), Ok(*block)));
     end(&space);
+}
+
+/// Tells the other threads of a test that it has ended, also by a panic.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn an_extent_is_taken_again_while_another_thread_retires_it() {
+    const LEN: u64 = 400 << 12;
+    let space = PooledSpace::for_memory(Span::from_size(0, 1024 << 16).unwrap(), Align::PAGE).unwrap();
+    let last: Mutex<Option<SlabRef>> = Mutex::new(None);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                let name = *last.lock().unwrap();
+                for _ in 0..100 {
+                    if let Some(again) = name.and_then(|name| space.alloc_extent_again(name)) {
+                        space.free(again.span.first()).unwrap();
+                    }
+                    std::hint::spin_loop();
+                }
+            }
+        });
+        // Keeps the core's lock busy, for which a thread waits that has freed an extent.
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                space.trim();
+                std::hint::spin_loop();
+            }
+        });
+        let _end = End(&is_done);
+        for round in 0..ROUNDS / 2 {
+            let extent = space.alloc(LEN).unwrap().first();
+            *last.lock().unwrap() = space.extent_name(extent);
+            if round % 2 == 0 {
+                space.free_decommitted(extent).unwrap();
+            } else {
+                space.free(extent).unwrap();
+            }
+            space.give_back(space.take_resident(u64::MAX).unwrap());
+        }
+    });
+    space.give_back(space.take_resident(u64::MAX).unwrap());
+    space.validate().unwrap();
+    assert_eq!(
+        (space.stats().extents, space.lock().space.free_blocks().collect::<Vec<_>>()),
+        (0, [space.span()].into())
+    );
 }
