@@ -69,6 +69,8 @@ struct World {
     known: Mutex<Vec<u64>>,
     /// The slabs of some.
     slabs: Mutex<Vec<SlabRef>>,
+    /// The names of extents so far.
+    extents: Mutex<Vec<SlabRef>>,
     /// Whether each granule has pages, if not wild: holders write to all of theirs.
     pages: Mutex<Vec<bool>>,
     reached: Arc<Reached>,
@@ -87,6 +89,7 @@ impl World {
             clock: AtomicU64::new(0),
             known: Mutex::default(),
             slabs: Mutex::default(),
+            extents: Mutex::default(),
             pages: Mutex::new(vec![false; (SPAN / GRANULE) as usize]),
             reached,
         }
@@ -153,7 +156,11 @@ impl<'w> Worker<'w> {
     }
 
     fn take(&mut self) {
-        let which = thread_rng().gen_range(0..10);
+        let which = thread_rng().gen_range(0..11);
+        let extent = {
+            let extents = self.world.extents.lock().unwrap();
+            extents.get(thread_rng().gen_range(0..extents.len().max(1))).copied()
+        };
         let answer = self.call(
             |space| match which {
                 0..3 => space.alloc_memory(GRANULE),
@@ -164,7 +171,10 @@ impl<'w> Worker<'w> {
                 6..8 => space.alloc_memory(2 * GRANULE),
                 8 => space
                     .alloc_memory_request(&Request::new(3 * GRANULE).align(Align::new(2 * CELL).unwrap())),
-                _ => space.alloc_memory(CELL),
+                9 => space.alloc_memory(CELL),
+                _ => extent
+                    .and_then(|name| space.alloc_extent_again(name))
+                    .map_or_else(|| space.alloc_memory(CELL), Ok),
             },
             |answer| answer.iter().map(|memory| Did::Take(memory.span)).collect(),
         );
@@ -183,6 +193,9 @@ impl<'w> Worker<'w> {
                 }
                 self.world.known.lock().unwrap().push(span.first());
                 self.world.slabs.lock().unwrap().extend(slab);
+                // Asked before the lock, under which no other thread may run.
+                let extent = self.world.space.extent_name(span.first());
+                self.world.extents.lock().unwrap().extend(extent);
                 self.world.reached.extents.fetch_add(slab.is_none().into(), Ordering::Relaxed);
             }
             Err(AllocError::NoSpace { .. }) => count(&self.world.reached.refused),

@@ -1,7 +1,8 @@
 //! What commands counted before the lab had one record: `frozen.tsv` holds work and answers of tiny runs, none of a clock, and none of
 //! `bench kva`, which does as much as it has time for.
 //! A line names the run, the fields of a record, and its value or its samples. Nodes, bytes and work of range maps were taken anew
-//! when each slot of a leaf got a place for its word; work and bytes of spaces when every alignment got bounds of its own.
+//! when each slot of a leaf got a place for its word; work and bytes of spaces when every alignment got bounds of its own, bytes once
+//! more when nodes above leaves got every fourth separator twice.
 
 use super::reproduce::reproduced;
 use super::{Results, benched_maps, data};
