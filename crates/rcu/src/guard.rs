@@ -9,6 +9,8 @@ use std::marker::PhantomData;
 /// While a guard lives, nothing that was reachable when it began, or later, is reused.
 ///
 /// Guards nest: further guards of a thread cost an addition, and the outermost counts. A guard stays on its thread.
+/// A guard that is forgotten (`mem::forget`) never ends, not even with its thread: nothing of its domain is reused any
+/// more.
 #[doc(alias = "rcu_read_lock")]
 #[must_use = "reading ends when the guard is dropped"]
 pub struct Guard<'d> {

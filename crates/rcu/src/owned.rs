@@ -5,7 +5,8 @@ use crate::error::OutOfMemory;
 use crate::slot::{A_VALUE, Slot};
 use std::fmt;
 
-/// A guard with a slot of its own, which may be sent to another thread.
+/// A guard with a slot of its own, which may be sent to another thread. One that is forgotten (`mem::forget`) never
+/// ends.
 ///
 /// Cost: a lock and a scan of the slots that are taken, some 30 times a [`Guard`](crate::Guard)'s.
 #[must_use = "reading ends when the guard is dropped"]

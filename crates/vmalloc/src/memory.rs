@@ -145,7 +145,8 @@ impl VirtualMemory {
 
     /// Decommits all free memory at once, and retries what dropped pools and vectors left. Returns how many bytes no
     /// longer count as resident. Memory that another thread is decommitting now, such as that of
-    /// [`RetainPolicy::decay`](crate::RetainPolicy::decay), counts as resident until that is done.
+    /// [`RetainPolicy::decay`](crate::RetainPolicy::decay), counts as resident until that is done. What a huge page
+    /// covers beside a block stays: see [`Builder::huge_pages`].
     ///
     /// # Errors
     /// The system refused a call. The memory of that call is resident as before.
