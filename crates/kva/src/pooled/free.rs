@@ -2,7 +2,7 @@
 
 use super::PooledSpace;
 use super::core::ASIDE;
-use super::slab::Freed;
+use super::slab::{Freed, Slab};
 use super::word::SlabRef;
 use crate::FreeError;
 use crate::atomic::Ordering;
@@ -64,11 +64,10 @@ impl PooledSpace {
     /// As [`PooledSpace::free`]; nothing was changed.
     pub fn free_decommitted(&self, first: u64) -> Result<Span, FreeError> {
         let name = self.map.name_at(first);
-        let held = self.locate(first).filter(|span| span.first() == first);
         if self.tracks_residency
-            && let (Some(name), Some(_)) = (name, held)
+            && let Some(slab) = self.held_in(first)
         {
-            self.records.at(name.id()).mark_decommitted(first);
+            slab.mark_decommitted(first);
         }
         self.free_named(name, first, true)
     }
@@ -104,7 +103,8 @@ impl PooledSpace {
     }
 
     /// Returns a free decommitted extent to the core. Does nothing if another thread took it again
-    /// ([`PooledSpace::alloc_extent_again`]) since the caller freed it: then it is held, resident, or retired by that thread.
+    /// ([`PooledSpace::alloc_extent_again`]) since the caller freed it: then it is held, resident, or retired by that
+    /// thread.
     pub(super) fn retire_extent(&self, name: SlabRef) {
         let mut core = self.lock();
         // Generations change only under the core's lock. Another one is another slab's, which the caller does not own.
@@ -146,5 +146,12 @@ impl PooledSpace {
     pub fn locate(&self, address: u64) -> Option<Span> {
         let name = self.map.name_at(address)?;
         self.records.at(name.id()).held_at(name.generation(), address)
+    }
+
+    /// The slab or extent of the held block that starts at `first`.
+    pub(super) fn held_in(&self, first: u64) -> Option<&Slab> {
+        let name = self.map.name_at(first)?;
+        let slab = self.records.at(name.id());
+        slab.held_at(name.generation(), first).filter(|span| span.first() == first).map(|_| slab)
     }
 }

@@ -4,7 +4,6 @@
 //! a populated block there is nothing to ask.
 
 use super::PooledSpace;
-use super::slab::Slab;
 
 impl PooledSpace {
     /// Whether the block that starts at `first`, which the caller holds, is populated: this or an earlier holder said so
@@ -28,12 +27,5 @@ impl PooledSpace {
         {
             slab.set_populated(first, populated);
         }
-    }
-
-    /// The slab or extent of the held block that starts at `first`.
-    fn held_in(&self, first: u64) -> Option<&Slab> {
-        let name = self.map.name_at(first)?;
-        self.locate(first).filter(|span| span.first() == first)?;
-        Some(self.records.at(name.id()))
     }
 }

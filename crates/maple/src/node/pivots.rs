@@ -37,8 +37,9 @@ impl Pivots {
     /// The slot that contains the index.
     #[inline]
     pub(crate) fn slot_of(&self, index: u64) -> usize {
-        // Two-level search: three pivots pick a quarter, three more pick the slot. Six loads instead of fifteen, of which
-        // one waits for another; a binary search within the quarter needs five, and took 1.15 of the time in a look-up.
+        // Two-level search: three pivots pick a quarter, three more pick the slot. Six loads instead of fifteen, of
+        // which one waits for another; a binary search within the quarter needs five, and took 1.15 of the time in a
+        // look-up.
         let Self(pivots) = self;
         let quarter =
             usize::from(pivots[3] < index) + usize::from(pivots[7] < index) + usize::from(pivots[11] < index);

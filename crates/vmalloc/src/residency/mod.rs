@@ -113,8 +113,8 @@ impl Residency {
         Ok(held)
     }
 
-    /// Makes a block usable if it, or a part of its slot, may have been guarded while it was free: the whole slot, as the
-    /// block may grow to its end. If that is refused, the block is free again.
+    /// Makes a block usable if it, or a part of its slot, may have been guarded while it was free: the whole slot, as
+    /// the block may grow to its end. If that is refused, the block is free again.
     #[cold]
     fn unguard_freed(&self, zone: &Zone, held: &Held) -> Result<(), AllocError> {
         let slot = zone.all_pages(&self.zones.mapping, held);
