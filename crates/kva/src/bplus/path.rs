@@ -57,9 +57,13 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
         path
     }
 
-    /// The leaf that `key` belongs to, and its position in its parent: the part of a path that a look-up needs.
-    #[inline]
-    pub(crate) fn leaf_for(&self, key: K) -> (NodeId, Step) {
+    /// The leaf that `key` belongs to, and its position in its parent: the part of a path that a look-up needs. `None` in
+    /// an empty tree.
+    #[inline(always)]
+    pub(crate) fn leaf_for(&self, key: K) -> Option<(NodeId, Step)> {
+        if self.root == NO_NODE {
+            return None;
+        }
         let (mut at, mut parent) = (self.root, Step::NONE);
         for _ in 0..self.height {
             let inner = &self.inners[at];
@@ -67,7 +71,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
             parent = Step::new(at, slot);
             at = inner.child(slot);
         }
-        (at, parent)
+        Some((at, parent))
     }
 
     #[inline]

@@ -11,6 +11,10 @@ use crate::bplus::{LeafNode, usable_gap};
 /// Bits of the slot number in a key, below the address.
 pub(super) const SLOT_BITS: u32 = WIDTH.trailing_zeros();
 
+/// Added to a slot's number it is the slot's code, where 0 stands for no slot. With 1, the compiler compares the first
+/// slot and the last three by themselves: 16 instructions more.
+const CODE: i32 = 3;
+
 /// The key of a slot where nothing fits.
 const NONE: i32 = i32::MAX;
 
@@ -39,15 +43,15 @@ impl<V> Leaf<V> {
     pub(super) fn region_and_before(&self, lane: i32) -> (Option<usize>, Option<usize>) {
         let (mut region, mut before) = (0i32, 0i32);
         for slot in 0..WIDTH {
-            let code = slot as i32 + 1;
+            let code = slot as i32 + CODE;
             region |= i32::from(self.start[slot] == lane).wrapping_neg() & code;
             before |= i32::from(self.next[slot] == lane).wrapping_neg() & code;
         }
-        ((region as usize).checked_sub(1), (before as usize).checked_sub(1))
+        (slot_in(region), slot_in(before))
     }
 
     /// The region whose addresses or guard contain `granule`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn region_at(&self, granule: u64) -> Option<usize> {
         if self.is_far() {
             return self.far_region_at(granule);
@@ -56,11 +60,10 @@ impl<V> Leaf<V> {
         let mut found = 0;
         for slot in 0..WIDTH {
             // Regions do not overlap, so at most one slot is found.
-            let (start, end) = (self.start[slot].wrapping_add(!lane), self.end[slot].wrapping_add(!lane));
-            // Negative if start <= lane < end.
-            found |= ((start & !end) >> 31) & (slot as i32 + 1);
+            let (above, below) = (i32::from(self.start[slot] > lane), i32::from(self.end[slot] > lane));
+            found |= !above.wrapping_neg() & below.wrapping_neg() & (slot as i32 + CODE);
         }
-        let slot = (found as usize).checked_sub(1)?;
+        let slot = slot_in(found)?;
         (!self.is_tail(slot) || u128::from(granule) < self.tail_end).then_some(slot)
     }
 
@@ -178,6 +181,12 @@ impl<V> Leaf<V> {
     fn clamped(&self, granule: u64) -> i32 {
         granule.saturating_sub(self.base).min(REACH as u64) as i32
     }
+}
+
+/// The slot of a code.
+#[inline]
+fn slot_in(code: i32) -> Option<usize> {
+    (code as usize).checked_sub(CODE as usize)
 }
 
 /// The slot in a key that is a maximum.

@@ -74,7 +74,7 @@ impl<V> Clone for Known<'_, V> {
 
 impl<'a, V> Known<'a, V> {
     /// The region of an entry; `None` for a hold.
-    #[inline]
+    #[inline(always)]
     pub(super) fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
         let span = entry.span;
         Some(Region {
@@ -202,10 +202,20 @@ impl<V> AddressSpace<V> {
     ///
     /// # Cost
     /// O(log n). Writes nothing.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
+        if self.moves.len() > 0 {
+            return self.region_beside_moves(address);
+        }
+        let region = self.known().region(self.regions.entry_at(address)?)?;
+        region.span.contains(address).then_some(region)
+    }
+
+    /// [`AddressSpace::region_at`] while moves are pending.
+    #[cold]
+    fn region_beside_moves(&self, address: u64) -> Option<Region<'_, V>> {
         self.known().region_at(address).filter(|region| region.has(address))
     }
 

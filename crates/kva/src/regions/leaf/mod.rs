@@ -181,10 +181,19 @@ impl<V> Leaf<V> {
         }
     }
 
-    /// The end of an entry, where 2^64 wraps to 0.
+    /// The first granule of an entry and its end, where 2^64 wraps to 0.
     #[inline]
-    pub(in crate::regions) fn end_wrapping(&self, slot: usize) -> u64 {
-        self.end(slot) as u64
+    pub(in crate::regions) fn bounds(&self, slot: usize) -> (u64, u64) {
+        if self.is_far() || self.is_tail(slot) {
+            return self.bounds_beside_lanes(slot);
+        }
+        let from_base = |lane: i32| self.base.wrapping_add(lane as u64);
+        (from_base(self.start[slot] & !MARKER), from_base(self.end[slot]))
+    }
+
+    #[cold]
+    fn bounds_beside_lanes(&self, slot: usize) -> (u64, u64) {
+        (self.start(slot), self.end(slot) as u64)
     }
 
     /// The end of the gap after an entry: the start of the next entry or of a hole of the layout.
