@@ -61,9 +61,16 @@ impl<M: Memory> Tree<M> {
     #[cold]
     #[inline(never)]
     fn span_at_edge(&self, index: u64) -> Span {
-        let mut path = Path::new();
-        self.walk(index, &mut path);
-        self.slot(&path).span
+        let (mut first, mut last, mut id) = (0, u64::MAX, self.root);
+        for _ in 1..self.height {
+            let inner = self.inner(id);
+            let slot = inner.slot_of(index);
+            (first, last) = (inner.start(slot, first), last.min(inner.pivot(slot)));
+            id = inner.child(slot);
+        }
+        let leaf = self.leaf(id);
+        let (first, last) = leaf.span(leaf.slot_of(index), indexes(first, last));
+        indexes(first, last)
     }
 
     /// Walks to the leaf that contains the index, and to its slot there; returns the leaf. The tree has a node.
