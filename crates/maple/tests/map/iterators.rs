@@ -1,5 +1,5 @@
 //! Every iterator of the maps with one owner, from both ends in many orders: each entry or gap once and in order, and then none.
-//! Mutable references are written through while all are held, so that Miri sees whether two are to one value.
+//! Mutable references are written through while all are held.
 
 use crate::ends::{few_orders, orders};
 use crate::layouts::{ALL, Bounds, bounds, gaps_of, layouts, sizes, within};
