@@ -315,7 +315,7 @@ impl<'a, V> IterMut<'a, V> {
 impl<'a, V> Iterator for IterMut<'a, V> {
     type Item = (Span, &'a mut V);
 
-    #[inline]
+    #[inline(always)] // as `Iter::next` of a `RangeMap`
     fn next(&mut self) -> Option<Self::Item> {
         self.numbers.next().map(|(span, number)| (span, self.value(number)))
     }

@@ -60,7 +60,7 @@ impl<V> Clone for Values<'_, V> {
 impl<'a, V, K: Key> Iterator for Iter<'a, V, K> {
     type Item = (K::Span, &'a V);
 
-    #[inline]
+    #[inline(always)] // 39 instructions an entry in a loop over 100, 83 without: otherwise every step is a call
     fn next(&mut self) -> Option<Self::Item> {
         self.numbers.next().map(|(span, number)| (K::Span::of_words(span), self.values.get(number)))
     }
@@ -75,7 +75,7 @@ impl<V, K: Key> DoubleEndedIterator for Iter<'_, V, K> {
 impl<'a, V, K: Key> Iterator for IterMut<'a, V, K> {
     type Item = (K::Span, &'a mut V);
 
-    #[inline]
+    #[inline(always)] // likewise
     fn next(&mut self) -> Option<Self::Item> {
         self.entries.next().map(with_keys::<K, _>)
     }
@@ -90,7 +90,7 @@ impl<V, K: Key> DoubleEndedIterator for IterMut<'_, V, K> {
 impl<K: Key> Iterator for Spans<'_, K> {
     type Item = K::Span;
 
-    #[inline]
+    #[inline(always)] // likewise
     fn next(&mut self) -> Option<K::Span> {
         self.numbers.next().map(|(span, _)| K::Span::of_words(span))
     }
@@ -105,7 +105,7 @@ impl<K: Key> DoubleEndedIterator for Spans<'_, K> {
 impl<'a, V> Iterator for Values<'a, V> {
     type Item = &'a V;
 
-    #[inline]
+    #[inline(always)] // likewise
     fn next(&mut self) -> Option<&'a V> {
         self.0.next().map(|(_, value)| value)
     }
@@ -120,7 +120,7 @@ impl<V> DoubleEndedIterator for Values<'_, V> {
 impl<'a, V> Iterator for ValuesMut<'a, V> {
     type Item = &'a mut V;
 
-    #[inline]
+    #[inline(always)] // likewise
     fn next(&mut self) -> Option<&'a mut V> {
         self.0.next().map(|(_, value)| value)
     }

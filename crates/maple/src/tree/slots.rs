@@ -75,23 +75,23 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
         self
     }
 
-    /// Moves to the next leaf with a slot of the kind. `false` if there is none.
-    #[inline(always)] // else a program with two loops calls it, with both iterators in memory (`map/iter.rs`)
-    fn go_up<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
-        &mut self,
-        over: &Over<L, ENTRIES>,
-    ) -> bool {
+    /// The next leaf with a slot of the kind, after the leaf that ends at `last`.
+    // Of values, so that no address of an end escapes; a call that is not inlined would take both iterators of a program
+    // with two loops to memory (`map/iter.rs`).
+    #[inline(always)]
+    fn above<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
+        over: Over<L, ENTRIES>,
+        mut last: u64,
+        mut parent: P,
+    ) -> Option<Self> {
         loop {
-            let first = self.whole.last().wrapping_add(1);
-            let Some(open) = over.open.and_then(|open| Span::new(first, open.last())) else { return false };
-            if first == 0 {
-                return false;
+            let first = last.checked_add(1)?;
+            let open = Span::new(first, over.open?.last())?;
+            let end = Self::enter::<ENTRIES>(open, over.leaves.leaf_behind(first, parent)).cut_before(open);
+            if end.slots != 0 {
+                return Some(end);
             }
-            *self =
-                Self::enter::<ENTRIES>(open, over.leaves.leaf_behind(first, self.parent)).cut_before(open);
-            if self.slots != 0 {
-                return true;
-            }
+            (last, parent) = (end.whole.last(), end.parent);
         }
     }
 
@@ -146,9 +146,14 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
     /// The next slot's index range, and its entry's word; unspecified for a gap.
     #[inline(always)] // as `Iter::next`, which says what it gains (`map/iter.rs`)
     pub(crate) fn next(&mut self) -> Option<(Span, Word)> {
-        if self.front.slots == 0 && !self.front.go_up(&self.over) {
-            self.over.open = None;
-            return None;
+        if self.front.slots == 0 {
+            match End::above(self.over, self.front.whole.last(), self.front.parent) {
+                Some(front) => self.front = front,
+                None => {
+                    self.over.open = None;
+                    return None;
+                }
+            }
         }
         let slot = self.front.slots.trailing_zeros() as usize;
         self.front.slots &= self.front.slots - 1;

@@ -1,5 +1,6 @@
 //! Every iterator of the maps with one owner, from both ends in many orders: each entry or gap once and in order, and then none.
-//! Mutable references are written through while all are held.
+//! Mutable references are written through while all are held, so that Miri sees whether two are to one value; it looks at nothing
+//! else here, since nothing else is `unsafe`.
 
 use crate::ends::{few_orders, orders};
 use crate::layouts::{ALL, Bounds, bounds, gaps_of, layouts, sizes, within};
@@ -58,15 +59,21 @@ fn whole_maps() {
     for_all_maps(|mut maps| {
         let wanted = maps.entries(&ALL);
         for order in orders(wanted.len()) {
+            write_all(order.take(maps.ranges.values_mut(), wanted.len()), &wanted);
+            let held = order.take(maps.ranges.iter_mut(), wanted.len());
+            assert!(held.iter().map(|(span, _)| span).eq(&maps.spans));
+            write_all(held.into_iter().map(|(_, value)| value), &wanted);
+            if cfg!(miri) {
+                continue;
+            }
             order.check(maps.words.iter(), &wanted);
             order.check(maps.ranges.iter().map(entry), &wanted);
             order.check(maps.ranges.spans(), &maps.spans);
             let values = order.take(maps.ranges.values(), wanted.len());
             assert!(values.into_iter().eq(wanted.iter().map(|(_, value)| value)));
-            write_all(order.take(maps.ranges.values_mut(), wanted.len()), &wanted);
-            let held = order.take(maps.ranges.iter_mut(), wanted.len());
-            assert!(held.iter().map(|(span, _)| span).eq(&maps.spans));
-            write_all(held.into_iter().map(|(_, value)| value), &wanted);
+        }
+        if cfg!(miri) {
+            return;
         }
         let gaps = gaps_of(&maps.spans);
         for order in orders(gaps.len()) {
@@ -84,11 +91,17 @@ fn bounds_within_entries_and_gaps() {
         for bounds in bounds(&maps.spans).into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
             let wanted = maps.entries(&bounds);
             for order in few_orders(wanted.len()) {
-                order.check(maps.words.range(bounds.clone()), &wanted);
-                order.check(maps.ranges.range(bounds.clone()).map(entry), &wanted);
                 let held = order.take(maps.ranges.range_mut(bounds.clone()), wanted.len());
                 assert!(held.iter().map(|(span, _)| span).eq(wanted.iter().map(|(span, _)| span)));
                 write_all(held.into_iter().map(|(_, value)| value), &wanted);
+                if cfg!(miri) {
+                    continue;
+                }
+                order.check(maps.words.range(bounds.clone()), &wanted);
+                order.check(maps.ranges.range(bounds.clone()).map(entry), &wanted);
+            }
+            if cfg!(miri) {
+                continue;
             }
             let gaps = within(&gaps, &bounds);
             for order in few_orders(gaps.len()) {
