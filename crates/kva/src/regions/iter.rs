@@ -1,9 +1,10 @@
 //! Regions and free blocks in address order, from both ends.
 
 use super::leaf::{Leaf, WIDTH};
-use super::{EntryHandle, RegionEntry, RegionTree};
+use super::{RegionEntry, RegionTree};
 use crate::bplus::LeafPath;
 use core::iter::FusedIterator;
+use core::ops::Range;
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
 
@@ -25,26 +26,50 @@ impl<V> Piece<'_, V> {
     }
 }
 
+/// An entry that an iteration gives.
+pub(crate) struct EntryRef<'a, V> {
+    pub(super) leaf: &'a Leaf<V>,
+    pub(super) slot: usize,
+}
+
 /// Regions, holds and markers of a part of the tree in address order.
 pub(crate) struct Entries<'a, V> {
     tree: &'a RegionTree<V>,
-    /// The first and the last remaining entry.
-    ends: Option<(Position, Position)>,
+    /// The front and the back. In the same leaf, the front's remaining entries are those of both.
+    ends: Option<(End<'a, V>, End<'a, V>)>,
 }
 
-/// An entry's place in the order of addresses.
-#[derive(Clone, Copy)]
-struct Position {
+/// One end of an iteration: a leaf, and its entries that remain.
+struct End<'a, V> {
+    leaf: &'a Leaf<V>,
     path: LeafPath,
     /// The leaf's slots in address order.
     order: [u8; WIDTH],
-    /// The index in `order`.
-    nth: usize,
+    /// The remaining entries, as indices into `order`.
+    rest: Range<usize>,
 }
 
-impl Position {
-    fn handle(&self) -> EntryHandle {
-        EntryHandle { leaf: self.path.leaf, slot: self.order[self.nth].into(), parent: self.path.steps[0] }
+impl<V> Clone for End<'_, V> {
+    fn clone(&self) -> Self {
+        Self { rest: self.rest.clone(), ..*self }
+    }
+}
+
+impl<'a, V> End<'a, V> {
+    fn is_with(&self, other: &Self) -> bool {
+        self.path.leaf == other.path.leaf
+    }
+
+    fn first(&mut self) -> Option<EntryRef<'a, V>> {
+        self.rest.next().map(|nth| self.entry(nth))
+    }
+
+    fn last(&mut self) -> Option<EntryRef<'a, V>> {
+        self.rest.next_back().map(|nth| self.entry(nth))
+    }
+
+    fn entry(&self, nth: usize) -> EntryRef<'a, V> {
+        EntryRef { leaf: self.leaf, slot: self.order[nth].into() }
     }
 }
 
@@ -56,14 +81,14 @@ impl<V> RegionTree<V> {
 
     /// All free blocks in address order.
     pub(crate) fn blocks(&self) -> impl DoubleEndedIterator<Item = Span> + FusedIterator {
-        self.entries(Span::ALL).filter_map(|at| self.block_behind(at))
+        self.entries(Span::ALL).filter_map(|at| self.block_of(at))
     }
 
     /// Regions, holds and free blocks in address order. Only holes of the layout lie between them.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_, V>> {
         self.entries(Span::ALL).flat_map(|at| {
-            let (busy, free) = (self.region_of(at).map(Piece::Busy), self.block_behind(at).map(Piece::Free));
-            busy.into_iter().chain(free)
+            let free = self.block_of(EntryRef { ..at }).map(Piece::Free);
+            self.region_of(at).map(Piece::Busy).into_iter().chain(free)
         })
     }
 
@@ -73,21 +98,29 @@ impl<V> RegionTree<V> {
     }
 
     /// The region or hold of an entry; `None` for a marker.
-    pub(crate) fn region_of(&self, at: EntryHandle) -> Option<RegionEntry<'_, V>> {
-        let leaf = &self.tree.leaves[at.leaf];
-        leaf.is_region(at.slot).then(|| self.entry(leaf, at.slot))
+    #[inline]
+    pub(crate) fn region_of<'a>(&self, at: EntryRef<'a, V>) -> Option<RegionEntry<'a, V>> {
+        at.leaf.is_region(at.slot).then(|| self.entry(at.leaf, at.slot))
+    }
+
+    /// The free block after an entry.
+    pub(super) fn block_of(&self, at: EntryRef<'_, V>) -> Option<Span> {
+        self.span_if(at.leaf.end(at.slot), at.leaf.next(at.slot))
     }
 
     /// The entries that have an address in `span`: regions, holds and the markers between them.
     pub(crate) fn entries(&self, span: Span) -> Entries<'_, V> {
-        let ends = (self.tree.root != NO_NODE).then(|| (self.first_from(span), self.last_until(span)));
-        let ends = match ends {
-            Some((Some(front), Some(back))) if self.end_of(&front) <= self.end_of(&back) => {
-                Some((front, back))
-            }
-            _ => None,
-        };
-        Entries { tree: self, ends }
+        let ends = (self.tree.root != NO_NODE).then(|| self.first_from(span).zip(self.last_until(span)));
+        Entries { tree: self, ends: ends.flatten().and_then(|(front, back)| Self::between(front, back)) }
+    }
+
+    /// The two ends of an iteration, if the front's first entry is not above the back's last one.
+    fn between<'a>(mut front: End<'a, V>, back: End<'a, V>) -> Option<(End<'a, V>, End<'a, V>)> {
+        let (first, last) = (front.clone().first()?, back.clone().last()?);
+        if front.is_with(&back) {
+            front.rest.end = back.rest.end;
+        }
+        (first.leaf.end(first.slot) <= last.leaf.end(last.slot)).then_some((front, back))
     }
 
     /// The number of regions that overlap `span`, or one more.
@@ -124,89 +157,83 @@ impl<V> RegionTree<V> {
         Entries { tree: self, ends: None }
     }
 
-    /// The first entry that does not end before `span`. A marker at its first address counts.
-    fn first_from(&self, span: Span) -> Option<Position> {
+    /// From the first entry on that does not end before `span`. A marker at its first address counts.
+    fn first_from(&self, span: Span) -> Option<End<'_, V>> {
         let granule = span.first() >> self.shift;
         let passed = |leaf: &Leaf<V>, slot| leaf.start(slot) < granule && leaf.end(slot) <= granule.into();
-        let mut at = self.position(self.tree.path_to(granule), passed);
-        (at.nth < self.tree.leaves[at.path.leaf].len() || self.next_leaf(&mut at)).then_some(at)
+        let mut front = self.end_at(self.tree.path_to(granule));
+        front.rest.start =
+            front.order[front.rest.clone()].partition_point(|&slot| passed(front.leaf, slot.into()));
+        (!front.rest.is_empty() || self.next_leaf(&mut front)).then_some(front)
     }
 
-    /// The last entry that starts in `span` or below it.
-    fn last_until(&self, span: Span) -> Option<Position> {
+    /// Up to the last entry that starts in `span` or below it.
+    fn last_until(&self, span: Span) -> Option<End<'_, V>> {
         let granule = span.last() >> self.shift;
-        let mut past = self.position(self.tree.path_to(granule), |leaf, slot| leaf.start(slot) <= granule);
-        self.step_back(&mut past).then_some(past)
+        let is_below = |leaf: &Leaf<V>, slot| leaf.start(slot) <= granule;
+        let mut back = self.end_at(self.tree.path_to(granule));
+        back.rest.end =
+            back.order[back.rest.clone()].partition_point(|&slot| is_below(back.leaf, slot.into()));
+        (!back.rest.is_empty() || self.previous_leaf(&mut back)).then_some(back)
     }
 
-    /// The first entry of a leaf for which `passed` is false.
-    fn position(&self, path: LeafPath, passed: impl Fn(&Leaf<V>, usize) -> bool) -> Position {
+    /// All entries of a leaf.
+    fn end_at(&self, path: LeafPath) -> End<'_, V> {
         let leaf = &self.tree.leaves[path.leaf];
-        let order = leaf.in_order();
-        let nth = order[..leaf.len()].partition_point(|&slot| passed(leaf, slot.into()));
-        Position { path, order, nth }
+        End { leaf, path, order: leaf.in_order(), rest: 0..leaf.len() }
     }
 
-    fn end_of(&self, at: &Position) -> u128 {
-        let EntryHandle { leaf, slot, .. } = at.handle();
-        self.tree.leaves[leaf].end(slot)
-    }
-
-    fn next_leaf(&self, at: &mut Position) -> bool {
-        let is_next = self.tree.next(&mut at.path);
+    /// Goes on to the next leaf; `false` at the last.
+    fn next_leaf<'a>(&'a self, end: &mut End<'a, V>) -> bool {
+        let is_next = self.tree.next(&mut end.path);
         if is_next {
-            *at = self.position(at.path, |_, _| false);
+            *end = self.end_at(end.path);
         }
         is_next
     }
 
-    /// Advances to the next entry; `false` at the last.
-    fn step(&self, at: &mut Position) -> bool {
-        if at.nth + 1 < self.tree.leaves[at.path.leaf].len() {
-            at.nth += 1;
-            return true;
+    /// Goes back to the previous leaf; `false` at the first.
+    fn previous_leaf<'a>(&'a self, end: &mut End<'a, V>) -> bool {
+        let is_previous = self.tree.previous(&mut end.path);
+        if is_previous {
+            *end = self.end_at(end.path);
         }
-        self.next_leaf(at)
-    }
-
-    /// Goes back to the previous entry; `false` at the first.
-    fn step_back(&self, at: &mut Position) -> bool {
-        if at.nth == 0 {
-            if !self.tree.previous(&mut at.path) {
-                return false;
-            }
-            *at = self.position(at.path, |_, _| true);
-        }
-        at.nth -= 1;
-        true
+        is_previous
     }
 }
 
-impl<V> Entries<'_, V> {
-    /// Takes the entry at one end.
-    fn give(&mut self, of_front: bool) -> Option<EntryHandle> {
+impl<'a, V> Entries<'a, V> {
+    /// The first entry behind the front's leaf.
+    #[inline(never)]
+    fn above(&mut self) -> Option<EntryRef<'a, V>> {
         let (front, back) = self.ends.as_mut()?;
-        let given = if of_front { front.handle() } else { back.handle() };
-        let is_last = front.path.leaf == back.path.leaf && front.nth == back.nth;
-        let goes_on = if of_front { self.tree.step(front) } else { self.tree.step_back(back) };
-        if is_last || !goes_on {
-            self.ends = None;
+        if front.is_with(back) || !self.tree.next_leaf(front) {
+            return None;
         }
-        Some(given)
+        if front.is_with(back) {
+            front.rest = back.rest.clone();
+        }
+        front.first()
     }
 }
 
-impl<V> Iterator for Entries<'_, V> {
-    type Item = EntryHandle;
+impl<'a, V> Iterator for Entries<'a, V> {
+    type Item = EntryRef<'a, V>;
 
-    fn next(&mut self) -> Option<EntryHandle> {
-        self.give(true)
+    #[inline]
+    fn next(&mut self) -> Option<EntryRef<'a, V>> {
+        let (front, _) = self.ends.as_mut()?;
+        front.first().or_else(|| self.above())
     }
 }
 
 impl<V> DoubleEndedIterator for Entries<'_, V> {
-    fn next_back(&mut self) -> Option<EntryHandle> {
-        self.give(false)
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let (front, back) = self.ends.as_mut()?;
+        if back.rest.is_empty() && !front.is_with(back) {
+            self.tree.previous_leaf(back);
+        }
+        if front.is_with(back) { front.last() } else { back.last() }
     }
 }
 
@@ -214,6 +241,6 @@ impl<V> FusedIterator for Entries<'_, V> {}
 
 impl<V> Clone for Entries<'_, V> {
     fn clone(&self) -> Self {
-        Self { ..*self }
+        Self { tree: self.tree, ends: self.ends.clone() }
     }
 }

@@ -98,7 +98,6 @@ impl<V> RegionTree<V> {
         let mut entries = self.entries(Span::ALL);
         let last = entries.clone().next_back().expect("K4: a layout has an entry");
         let first = entries.next().expect("K4: a layout has an entry");
-        let (first, last) = (self.tree.leaves[first.leaf].start(first.slot), (last.leaf, last.slot));
-        self.span(first.into(), self.tree.leaves[last.0].next(last.1))
+        self.span(first.leaf.start(first.slot).into(), last.leaf.next(last.slot))
     }
 }
