@@ -68,7 +68,9 @@ impl PooledSpace {
     #[must_use]
     pub fn is_extent_ready(&self, name: SlabRef) -> bool {
         let slab = self.records.get(name.id());
-        slab.is_some_and(|slab| slab.word().is_fast(name.generation()) && slab.word().free() & slab.resident() != 0)
+        slab.is_some_and(|slab| {
+            slab.word().is_fast(name.generation()) && slab.word().free() & slab.resident() != 0
+        })
     }
 
     /// Takes an extent that was freed and has not been purged since. `None` if it is held, purged or gone.
