@@ -1,11 +1,10 @@
 //! Pools of slots and stacks, vectors.
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
-#![allow(unsafe_code, reason = "a byte of a stack is written")]
 
 use freehold_vmalloc::kva;
 use freehold_vmalloc::{
-    AllocError, Commit, PoolError, RetainPolicy, SlotLayout, Stack, StackLayout, StackPool, VirtualMemory,
-    VmVec, Zero,
+    AllocError, PoolError, RetainPolicy, SlotLayout, Stack, StackLayout, StackPool, VirtualMemory, VmVec,
+    Zero,
 };
 
 const MIB: usize = 1 << 20;
@@ -76,48 +75,6 @@ fn what_slots_keep_is_bounded() {
     assert_eq!(vm.stats().scrub.scans, 1 + 1, "one for the slots, one for the question");
     assert_eq!(vm.release_idle(), Ok(64 * (16 << 10)));
     assert_eq!(vm.resident_bytes(), Ok(0));
-}
-
-#[cfg(all(target_os = "linux", not(miri)))]
-#[test]
-fn stacks_without_guards_keep_their_highest_bytes() {
-    for guard in [0, GUARD] {
-        let vm = vm();
-        let layout = StackLayout::new(64 << 10).count(64).keep_resident(8 << 10).guard(guard);
-        let pool = StackPool::with_layout(&vm, &layout).unwrap();
-        let stacks: Vec<_> = (0..64).map(|_| pool.get().unwrap()).collect();
-        for stack in &stacks {
-            // SAFETY: the byte is the stack's highest.
-            unsafe { stack.base().sub(1).write(1) };
-        }
-        drop(stacks);
-        assert_eq!(vm.stats().residency.dropped_bytes, 0, "all 64 were looked at");
-        assert_eq!(vm.resident_bytes(), Ok(64 << 12), "guards of {guard} bytes");
-    }
-}
-
-#[cfg(all(target_os = "linux", not(miri)))]
-#[test]
-fn the_end_of_a_strict_pool_commits_nothing() {
-    // Other tests of this process map less.
-    const POOL: usize = 8 << 30;
-    let data_bytes = || {
-        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-        pages.split_whitespace().nth(5).unwrap().parse::<usize>().unwrap() << 12
-    };
-    let builder = VirtualMemory::builder().reserve(2 * POOL).commit(Commit::Strict);
-    let vm = builder.build().unwrap();
-    let before = data_bytes();
-    // Guards of that length are mappings of their own.
-    let layout = SlotLayout::new(2 * MIB).guard(2 * MIB).count((POOL / (4 * MIB)) as u64);
-    let pool = vm.slots(&layout).unwrap();
-    pool.get().unwrap()[0] = 1;
-    assert_eq!(vm.stats().mapping.guards, Some(freehold_vmalloc::Guard::Protected));
-    drop(pool);
-    let more = data_bytes().saturating_sub(before);
-    assert!(more < POOL / 2, "{more} bytes became writable");
-    assert_eq!(vm.stats().lending.pending_release_bytes, 0);
-    vm.validate().unwrap();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 
 use freehold_vmalloc::kva;
-use freehold_vmalloc::{AllocError, Commit, RetainPolicy, VirtualMemory, VmVec, Zero};
+use freehold_vmalloc::{AllocError, Commit, RetainPolicy, VirtualMemory, VmVec};
 use std::rc::Rc;
 
 const MIB: usize = 1 << 20;
@@ -172,22 +172,6 @@ fn elements_leave_by_value_and_once() {
         "321"
     );
     assert_eq!(vm.stats().lending.vector_bytes, 0);
-}
-
-#[test]
-fn a_vector_has_no_guards_of_blocks_that_were_freed_at_its_place() {
-    for (commit, len) in [(Commit::Lazy, 64 << 10), (Commit::Lazy, 4 * MIB), (Commit::Strict, 2 * MIB)] {
-        let builder = VirtualMemory::builder().reserve(16 * MIB).commit(commit);
-        let vm = builder.catch_use_after_free(0).build().unwrap();
-        let blocks: Vec<_> = std::iter::from_fn(|| vm.alloc(len, Zero::No).ok()).collect();
-        assert_eq!(blocks.len(), 16 * MIB / len);
-        drop(blocks);
-        let mut bytes: VmVec<'_, u8> = VmVec::with_reserve(&vm, 15 * MIB).unwrap();
-        bytes.resize_zeroed(15 * MIB).unwrap();
-        bytes.chunks_mut(4096).for_each(|page| page[0] = 1);
-        drop(bytes);
-        vm.validate().unwrap();
-    }
 }
 
 #[cfg(all(target_os = "linux", not(miri)))]
