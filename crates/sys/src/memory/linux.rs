@@ -128,6 +128,8 @@ pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysE
     // SAFETY: guaranteed by the caller, for all three calls.
     let guarded = unsafe {
         if decommit(start, len).is_err() {
+            // Some of the pages may have been guarded before.
+            unguard(start, len, Guard::Protected)?;
             zero(start, len);
         }
         protect(start, len, libc::PROT_NONE)

@@ -151,7 +151,7 @@ impl Reservation {
     /// - `ENOMEM` of `madvise(2)`: no memory for page tables.
     ///
     /// # Safety
-    /// - The pages are committed.
+    /// - The pages are committed; some may be guarded already.
     /// - Nobody uses them.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub unsafe fn guard(&self, range: Range<usize>) -> Result<Guard, SysError> {
