@@ -8,7 +8,7 @@
 pub(crate) use loom::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
 };
@@ -16,7 +16,7 @@ pub(crate) use loom::{
 pub(crate) use shuttle::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
     thread_local,
@@ -25,7 +25,7 @@ pub(crate) use shuttle::{
 pub(crate) use std::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicU64, Ordering, fence},
     },
     thread_local,
 };

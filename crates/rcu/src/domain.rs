@@ -116,7 +116,7 @@ impl Domain {
         let (index, slot) = self.slots.find_free()?;
         // R9: the flag is set under this lock. So a slot is either taken with fences, or seen by the thread that set
         // the flag.
-        slot.give_to(owner, self.mode() == Mode::Fences, self);
+        slot.give_to(owner, self.mode() == Mode::Fences);
         Ok((index, slot))
     }
 }

@@ -69,6 +69,15 @@ impl Domain {
         self.slots.iter()
     }
 
+    /// Whether it has a slot. Where a domain is tells nothing: one that is moved takes its inline slots along, and the
+    /// threads that own them.
+    pub(crate) fn has_slot(&self, slot: &Slot) -> bool {
+        #[cfg(not(all(test, loom)))]
+        return self.slots.has(slot) || self.threads.has(slot);
+        #[cfg(all(test, loom))]
+        self.slots.has(slot)
+    }
+
     /// Steps 2 to 4.
     pub(crate) fn end_epoch(&self) -> Result<Grace, SysError> {
         let ended = self.advance();

@@ -29,10 +29,10 @@ impl Domain {
 }
 
 impl OwnedGuard<'_> {
-    /// Whether it belongs to that domain. Cost: a load.
+    /// Whether it belongs to that domain. Cost: as [`Guard::is_of`](crate::Guard::is_of).
     #[must_use]
     pub fn is_of(&self, domain: &Domain) -> bool {
-        self.slot.is_of(domain)
+        domain.has_slot(self.slot)
     }
 }
 

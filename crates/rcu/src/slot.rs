@@ -4,7 +4,6 @@
 //!   domain    32 slots inline | 32 slots | 64 slots | 128 ...      chunks are added, never moved or removed
 //!   slot      state   epoch of the outermost guard 48 | ended 1 | fences 1 | guards 14      on 128 bytes of its own
 //!             owner   none, a thread, a value
-//!             domain  which it is of, for guards, which carry their slot alone
 //!             tid     the system's number of the thread that took it, for messages
 //! ```
 //!
@@ -18,7 +17,7 @@
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-use crate::atomic::{AtomicPtr, AtomicU64, Ordering};
+use crate::atomic::{AtomicU64, Ordering};
 use crate::barrier::light;
 use crate::error::OutOfMemory;
 use freehold_sys::fork::is_lost;
@@ -60,8 +59,6 @@ pub(crate) struct Slot {
     spilled: AtomicU64,
     /// Set under the domain's lock when the slot is taken; cleared by the owner.
     owner: AtomicU64,
-    /// The address of the domain, which does not move while one of its slots is taken.
-    domain: AtomicPtr<()>,
     /// The system's number of the thread that took it, or 0. For messages only.
     tid: AtomicU32,
 }
@@ -73,7 +70,6 @@ impl Slot {
             state: AtomicU64::new(0),
             spilled: AtomicU64::new(0),
             owner: AtomicU64::new(NOBODY),
-            domain: AtomicPtr::new(ptr::null_mut()),
             tid: AtomicU32::new(0),
         }
     }
@@ -193,14 +189,13 @@ impl Slot {
     }
 
     /// Gives a free slot to `owner`. Called under the domain's lock, by the thread that takes the slot.
-    pub(crate) fn give_to<D>(&self, owner: u64, fences: bool, domain: &D) {
+    pub(crate) fn give_to(&self, owner: u64, fences: bool) {
         // The guards of a lost thread end here.
         self.spilled.store(0, Ordering::Relaxed);
         // R5. Release: a writer may read this store, too, instead of the last owner's.
         self.state.store(if fences { FENCES } else { 0 }, Ordering::Release);
         // Relaxed, all: only the owner and its guards read them, except for messages.
         self.owner.store(owner, Ordering::Relaxed);
-        self.domain.store(ptr::from_ref(domain).cast_mut().cast(), Ordering::Relaxed);
         self.tid.store(freehold_sys::thread_slot::tid().unwrap_or(0), Ordering::Relaxed);
     }
 
@@ -220,11 +215,6 @@ impl Slot {
     /// Whether no guard is on the slot, or only guards of a lost thread.
     pub(crate) fn is_idle(&self) -> bool {
         matches!(self.state.load(Ordering::Acquire), 0 | FENCES) || is_lost(self.owner())
-    }
-
-    #[inline]
-    pub(crate) fn is_of<D>(&self, domain: &D) -> bool {
-        ptr::addr_eq(self.domain.load(Ordering::Relaxed), domain)
     }
 
     /// Makes further guards fence. Called by the owner, which knows its own guards.
@@ -307,6 +297,13 @@ impl Slots {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
         let more = self.more.iter().filter_map(|chunk| chunk.get());
         self.slots.iter().chain(more.flatten())
+    }
+
+    /// Whether a slot is one of these.
+    pub(crate) fn has(&self, slot: &Slot) -> bool {
+        let more = self.more.iter().filter_map(|chunk| chunk.get()).map(Vec::as_slice);
+        let mut chunks = std::iter::once(self.slots.as_slice()).chain(more);
+        chunks.any(|slots| slots.as_ptr_range().contains(&ptr::from_ref(slot)))
     }
 
     /// All slots with their indexes.

@@ -93,7 +93,7 @@ impl Domain {
         if !slot.is_idle() {
             return Ok(None);
         }
-        slot.give_to(thread, self.mode() == Mode::Fences, self);
+        slot.give_to(thread, self.mode() == Mode::Fences);
         Ok(Some(slot))
     }
 

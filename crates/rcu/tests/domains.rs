@@ -55,6 +55,25 @@ fn a_thread_reads_in_each_domain_for_itself() {
 }
 
 #[test]
+fn a_guard_is_of_the_domain_that_made_it_wherever_that_was_moved() {
+    let (mut one, mut other) = (Domain::named("one"), Domain::named("other"));
+    let is_right = |here: &Domain, there: &Domain| {
+        let (guard, owned, reader) = (here.read(), here.read_owned().unwrap(), here.reader().unwrap());
+        assert!(guard.is_of(here) && owned.is_of(here) && reader.read().is_of(here), "{}", here.name());
+        assert!(!guard.is_of(there) && !owned.is_of(there) && !guard.is_of(Domain::global()));
+    };
+    is_right(&one, &other);
+    is_right(&other, &one);
+    // This thread keeps its slot in both.
+    std::mem::swap(&mut one, &mut other);
+    is_right(&one, &other);
+    is_right(&other, &one);
+    // The chunks behind the inline slots stay where they are.
+    let many: Vec<_> = (0..100).map(|_| one.read_owned().unwrap()).collect();
+    assert!(many.iter().all(|guard| guard.is_of(&one) && !guard.is_of(&other)));
+}
+
+#[test]
 fn the_global_domain_is_read_the_same_by_either_name() {
     let guard = Domain::global().read();
     assert!(guard.is_of(Domain::global()));

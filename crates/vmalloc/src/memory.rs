@@ -135,6 +135,9 @@ impl VirtualMemory {
     /// The whole slot of the held block that contains `address`, at its start or inside. Takes no lock and writes
     /// nothing.
     ///
+    /// In the [debug mode](Builder::catch_use_after_free), a freed block counts as held while it is in the quarantine: a
+    /// handler of the fault finds it.
+    ///
     /// Only for blocks; pools find their slots with [`Slots::locate`](crate::Slots::locate).
     ///
     /// Cost: constant.

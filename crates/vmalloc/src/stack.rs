@@ -126,7 +126,8 @@ impl<'a> StackPool<'a> {
         self.slots.count()
     }
 
-    /// The number of the held stack that contains `address`, including its guard. Identifies the stack of a fault.
+    /// The number of the held stack that contains `address`, including its guard. Identifies the stack of a fault. A
+    /// stack that was dropped may still be found, as by [`Slots::locate`].
     ///
     /// Cost: constant.
     #[must_use]

@@ -400,3 +400,15 @@ fn is_asked_about_until_it_is_populated(len: usize) -> Option<()> {
     assert_eq!(vm.resident_bytes(), Ok(0));
     Some(())
 }
+
+#[test]
+fn a_block_is_found_until_it_leaves_the_quarantine() {
+    let vm = VirtualMemory::builder().reserve(RESERVE).catch_use_after_free(4 << 20).build().unwrap();
+    let block = vm.alloc(MIB, Zero::No).unwrap();
+    let (address, span) = (block.address(), vm.locate(block.address()));
+    assert_eq!(span.map(|span| span.first()), Some(address));
+    drop(block);
+    assert_eq!(vm.locate(address + 5), span);
+    (0..4).for_each(|_| drop(vm.alloc(MIB, Zero::No).unwrap()));
+    assert_eq!(vm.locate(address + 5), None);
+}

@@ -173,3 +173,15 @@ fn elements_leave_by_value_and_once() {
     );
     assert_eq!(vm.stats().lending.vector_bytes, 0);
 }
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn a_huge_page_over_two_vectors_goes_with_both() {
+    let vm = vm();
+    let vector = || VmVec::<u8>::with_huge_pages(&vm, MIB).unwrap();
+    let (mut used, unused) = (vector(), vector());
+    assert_eq!(used.as_ptr().addr().abs_diff(unused.as_ptr().addr()), MIB, "in the same two MiB");
+    used.push(1).unwrap();
+    drop((used, unused));
+    assert_eq!(vm.resident_bytes(), Ok(0));
+}

@@ -62,6 +62,17 @@ impl PooledSpace {
         self.records.at(name.id()).layout().class.is_none().then_some(name)
     }
 
+    /// Whether [`PooledSpace::alloc_extent_again`] would succeed now. While other threads work, the answer is a hint.
+    ///
+    /// Cost: two loads.
+    #[must_use]
+    pub fn is_extent_ready(&self, name: SlabRef) -> bool {
+        let slab = self.records.get(name.id());
+        slab.is_some_and(|slab| {
+            slab.word().is_fast(name.generation()) && slab.word().free() & slab.resident() != 0
+        })
+    }
+
     /// Takes an extent that was freed and has not been purged since. `None` if it is held, purged or gone.
     ///
     /// Cost: one exchange of an atomic word.

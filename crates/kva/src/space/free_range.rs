@@ -160,12 +160,18 @@ impl<V> AddressSpace<V> {
         Ok(self.usable_at(span.first()))
     }
 
-    /// Refuses a span with addresses of a carved region, of a region that is moving, or of a hold. Guards do not count.
+    /// Refuses a span with addresses of a carved region, of a region that is moving, at either place, or of a hold. Guards
+    /// do not count.
     pub(super) fn check_whole_in(&self, span: Span) -> Result<(), FreeRangeError> {
         if self.carved.is_empty() && self.moves.len() == 0 {
             return Ok(());
         }
-        let around = self.usable_at(span.first()).map(|around| around.region.first());
+        // A region that moves by a little is usable where its guard was, which is in no hold.
+        let around = self.regions.region_at(span.first()).map(|(_, entry)| entry.span).filter(|&region| {
+            let places = [Some(region), self.moves.place_of(region)];
+            places.into_iter().flatten().any(|place| place.overlaps(span))
+        });
+        let around = around.map(Span::first);
         let inside = [self.carved.first_in(span), self.moves.first_in(span)];
         let starts = inside.into_iter().flatten().min();
         for first in around.into_iter().chain(starts) {

@@ -69,9 +69,11 @@ pub(super) struct Magazine {
 impl Magazine {
     /// Reserves memory for both lists once, so that later calls allocate nothing.
     fn reserve(&mut self) -> Result<(), OutOfMemory> {
-        if self.clean.capacity() == 0 {
-            self.clean.try_reserve_exact(FULL)?;
-            self.dirty.try_reserve_exact(FULL)?;
+        // The lists change places, so either may be the one that has none yet.
+        for list in [&mut self.clean, &mut self.dirty] {
+            if list.capacity() == 0 {
+                list.try_reserve_exact(FULL)?;
+            }
         }
         Ok(())
     }
@@ -239,6 +241,22 @@ impl Magazines {
             }
         }
         all
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_lists_have_memory_after_a_refusal_between_them() {
+        let mut magazine = Magazine { clean: Vec::with_capacity(FULL), dirty: Vec::new() };
+        magazine.reserve().unwrap();
+        assert!(magazine.dirty.capacity() >= FULL);
+        let places = magazine.clean.as_ptr();
+        magazine.clean.push(1);
+        magazine.reserve().unwrap();
+        assert_eq!(magazine.clean.as_ptr(), places);
     }
 }
 

@@ -102,13 +102,14 @@ impl Buckets {
         Self::new(unit, &bounds)
     }
 
-    /// The buckets of a histogram whose user chose none: a bucket for each power of two, whose counts are exact, and
-    /// [trimmed](Self::trimmed). Cost: constant.
+    /// The buckets of a histogram whose user chose none: a bucket for each power of two, [trimmed](Self::trimmed). Counts
+    /// are exact up to 2^53, in recorded units; above, floats do not tell a power of two from the number before it. Cost:
+    /// constant.
     ///
     /// # Errors
-    /// [`BucketsError::Divisor`].
+    /// [`BucketsError::Divisor`], also for one so small that the largest value is shown as infinite.
     pub fn powers_of_two(unit: f64) -> Result<Self, BucketsError> {
-        if !is_divisor(unit) {
+        if !is_divisor(unit) || (u64::MAX as f64 / unit).is_infinite() {
             return Err(BucketsError::Divisor { unit });
         }
         let most = |bits: u32| ((1_u64 << bits) - 1) as f64;
@@ -172,4 +173,21 @@ impl Bound {
 
 fn is_divisor(unit: f64) -> bool {
     unit.is_finite() && unit > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bound_is_a_number_of_its_own() {
+        for unit in [1e-280, 1.0, 1e9, f64::MAX] {
+            let bounds: Vec<f64> = Buckets::powers_of_two(unit).unwrap().bounds().collect();
+            assert!(bounds.is_sorted_by(|one, next| one < next), "{unit}: {bounds:?}");
+            assert!(bounds.iter().all(|bound| bound.is_finite()), "{unit}: {bounds:?}");
+        }
+        for unit in [f64::MIN_POSITIVE, 1e-300, 0.0, -1.0] {
+            assert_eq!(Buckets::powers_of_two(unit), Err(BucketsError::Divisor { unit }));
+        }
+    }
 }

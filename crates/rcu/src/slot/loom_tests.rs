@@ -297,15 +297,15 @@ fn mutant_a_second_look_without_a_barrier() {
 
 /// A thread that ends with a guard on its slot of a domain of its own, and the next thread that gets the index. `claim`
 /// takes the slot over, if it may.
-fn run_taken_over(claim: fn(&Shared, &Slot) -> bool) {
+fn run_taken_over(claim: fn(&Slot) -> bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
         let shared = Shared::new();
         let of_first = |shared: &Shared| {
             let index = shared.domain.slots.get(0).unwrap();
-            index.give_to(1, true, &shared.domain);
-            shared.domain.slots.get(1).unwrap().give_to(1, true, &shared.domain);
+            index.give_to(1, true);
+            shared.domain.slots.get(1).unwrap().give_to(1, true);
         };
         of_first(&shared);
         let first = {
@@ -325,8 +325,8 @@ fn run_taken_over(claim: fn(&Shared, &Slot) -> bool) {
                 let (index, slot) =
                     (shared.domain.slots.get(0).unwrap(), shared.domain.slots.get(1).unwrap());
                 if !index.is_taken() {
-                    index.give_to(2, true, &shared.domain);
-                    if claim(&shared, slot) {
+                    index.give_to(2, true);
+                    if claim(slot) {
                         slot.enter(&shared.domain.epoch);
                         shared.read();
                         slot.leave();
@@ -343,16 +343,16 @@ fn run_taken_over(claim: fn(&Shared, &Slot) -> bool) {
 }
 
 /// As `Domain::claim`.
-fn claim_idle(shared: &Shared, slot: &Slot) -> bool {
+fn claim_idle(slot: &Slot) -> bool {
     let is_idle = slot.is_idle();
     if is_idle {
-        slot.give_to(2, true, &shared.domain);
+        slot.give_to(2, true);
     }
     is_idle
 }
 
-fn claim_with_a_guard(shared: &Shared, slot: &Slot) -> bool {
-    slot.give_to(2, true, &shared.domain);
+fn claim_with_a_guard(slot: &Slot) -> bool {
+    slot.give_to(2, true);
     true
 }
 

@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Guard marks (Linux 6.13); libc has no names for them yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 const MADV_GUARD_REMOVE: libc::c_int = 103;
+/// Decommits locked pages, too (Linux 5.18); libc does not name it on every target.
+pub(super) const MADV_DONTNEED_LOCKED: libc::c_int = 24;
 
 pub(super) use page_scan::Pagemap;
 
@@ -128,6 +130,8 @@ pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysE
     // SAFETY: guaranteed by the caller, for all three calls.
     let guarded = unsafe {
         if decommit(start, len).is_err() {
+            // Some of the pages may have been guarded before.
+            unguard(start, len, Guard::Protected)?;
             zero(start, len);
         }
         protect(start, len, libc::PROT_NONE)
@@ -180,7 +184,12 @@ pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Re
         }
         match unmarked {
             // A filter forbids it, which is harmless if there are no marks.
-            Err(error) if error.is_refusal() && trials::is_unmarked(start, len) => Ok(()),
+            Err(error) if error.is_refusal() => {
+                let is_unmarked = trials::is_unmarked(start, len);
+                // The trial has given memory to the pages that it could write.
+                let _ = decommit(start, len).or_else(|_| advise(start, len, MADV_DONTNEED_LOCKED));
+                if is_unmarked { Ok(()) } else { Err(error) }
+            }
             unmarked => unmarked,
         }
     }

@@ -50,13 +50,11 @@ impl Reservation {
     pub unsafe fn decommit_locked(&self, range: Range<usize>) -> Result<(), SysError> {
         #[cfg(not(any(miri, not(target_os = "linux"))))]
         {
-            /// libc does not name it on every target.
-            const MADV_DONTNEED_LOCKED: libc::c_int = 24;
             let start = self.check(&range, "madvise")?;
             refuse("madvise")?;
             // SAFETY: the range is part of this reservation. It is committed and not in use, as the caller guarantees.
             done("madvise", unsafe {
-                libc::madvise(start.as_ptr().cast(), range.len(), MADV_DONTNEED_LOCKED)
+                libc::madvise(start.as_ptr().cast(), range.len(), super::system::MADV_DONTNEED_LOCKED)
             })
         }
         #[cfg(any(miri, not(target_os = "linux")))]

@@ -151,7 +151,7 @@ impl Reservation {
     /// - `ENOMEM` of `madvise(2)`: no memory for page tables.
     ///
     /// # Safety
-    /// - The pages are committed.
+    /// - The pages are committed; some may be guarded already.
     /// - Nobody uses them.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub unsafe fn guard(&self, range: Range<usize>) -> Result<Guard, SysError> {
@@ -171,6 +171,9 @@ impl Reservation {
 
     /// Makes guarded pages usable again: they are committed, and zero. `guard` is the way in which the latest of them
     /// were made. Others in the range may have been made the other way, if a filter refused the first way later.
+    ///
+    /// For a range that nobody uses. If a filter refuses to remove marks, pages without one lose their content, too: each
+    /// is tried by a write.
     ///
     /// # Errors
     /// As `madvise(2)` and `mprotect(2)`. Marks whose removal a filter refuses stay.

@@ -67,6 +67,26 @@ impl CommitMap {
         self.bits.is_empty() || self.granules(range).all(|granule| self.has(granule))
     }
 
+    /// Calls `found` with each committed part of a range.
+    pub(super) fn each_committed(
+        &self,
+        range: &Range<usize>,
+        mut found: impl FnMut(Range<usize>) -> Result<(), SysError>,
+    ) -> Result<(), SysError> {
+        if self.bits.is_empty() {
+            return found(range.clone());
+        }
+        let mut granules = self.granules(range).peekable();
+        while let Some(first) = granules.find(|&granule| self.has(granule)) {
+            let mut last = first;
+            while let Some(next) = granules.next_if(|&next| self.has(next)) {
+                last = next;
+            }
+            found((first * self.granule).max(range.start)..((last + 1) * self.granule).min(range.end))?;
+        }
+        Ok(())
+    }
+
     /// Commits the uncommitted parts of a range, in whole granules.
     pub(super) fn commit(&self, mapping: &Mapping, range: &Range<usize>) -> Result<(), SysError> {
         if self.is_committed(range) {

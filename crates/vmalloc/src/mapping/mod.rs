@@ -263,13 +263,15 @@ impl Mapping {
         if self.is_locked { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
     }
 
-    /// Makes guarded pages of a range usable again, if any are.
+    /// Makes guarded pages of a range usable again, if any are. Parts that are not committed stay so: they have no
+    /// guards, and the call that makes protected pages usable would commit them.
     pub(crate) fn unguard(&self, range: Range<usize>) -> Result<(), SysError> {
         // Relaxed: the thread that guarded a part of the range has handed it on since.
         let ways = self.guard.load(Ordering::Relaxed);
         for (way, guard) in [(MARKED, Guard::Marked), (PROTECTED, Guard::Protected)] {
             if ways & way != 0 {
-                self.memory.unguard(self.inner(range.clone()), guard)?;
+                let unguard = |part| self.memory.unguard(self.inner(part), guard);
+                self.committed.each_committed(&range, unguard)?;
                 if way == PROTECTED {
                     // A long guard was a mapping of its own.
                     self.advise(range.clone(), self.advice);

@@ -1,7 +1,7 @@
 //! Lists of freed large blocks that keep their pages, by size class.
 //!
-//! A name in a list is a hint: a purge may have taken the block since. Each request removes names until one is valid.
-//! So a list never has more names than the most blocks of its size that were held at one time.
+//! A name in a list is a hint: a purge may have taken the block since. A request for any place removes names until one
+//! is valid. Others do not, so a list that is full drops the names that are not valid before it grows.
 
 use crate::lock::lock;
 use crate::zone::{Held, Zone, Zones};
@@ -40,10 +40,37 @@ impl Large {
         let list = self.lists.get(zones.sizes.large_class(held.slot_bytes));
         if let (Some(name), Some(list)) = (name, list) {
             let mut list = lock(list);
-            // Without memory for the list, the block waits for a purge.
-            if list.try_reserve(1).is_ok() {
-                list.push(name);
+            if list.len() == list.capacity() {
+                list.retain(|&name| zone.space.is_extent_ready(name));
+                // Room for as many again, so that few frees look at all names.
+                let more = list.len().max(1);
+                if list.try_reserve(more).is_err() {
+                    // Without memory for the list, the block waits for a purge.
+                    return;
+                }
             }
+            list.push(name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RetainPolicy, VirtualMemory, Zero};
+    use freehold_kva::Request;
+
+    #[test]
+    fn requests_for_places_leave_few_names() {
+        let retain = RetainPolicy::bytes(4 << 20);
+        let vm = VirtualMemory::builder().reserve(64 << 20).retain(retain).build().unwrap();
+        // Never taken from the lists, as they name a place.
+        let request = Request::new(2 << 20).align_bytes(1 << 20);
+        let count = if cfg!(miri) { 24 } else { 200 };
+        (0..count).for_each(|_| drop(vm.alloc_request(&request, Zero::No).unwrap()));
+        let lists = &vm.shared.residency.large.lists;
+        let names: usize = lists.iter().map(|list| lock(list).len()).sum();
+        assert!((1..16).contains(&names), "{names} names");
+        vm.validate().unwrap();
     }
 }

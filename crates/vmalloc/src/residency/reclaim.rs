@@ -70,6 +70,19 @@ impl Residency {
     /// Takes addresses for a pool or a vector. Before it fails, it frees what dropped ones left and decommits free
     /// blocks.
     pub(crate) fn lend(&self, request: &Request, by: Use) -> Result<Range<usize>, AllocError> {
+        let range = self.lend_addresses(request, by)?;
+        // Blocks that were freed here may have left guards. A pool opens each slot when it hands it out.
+        if self.quarantine.is_some()
+            && by == Use::Vector
+            && let Err(error) = self.zones.mapping.unguard(range.clone())
+        {
+            self.zones.end_lending(range, by, true);
+            return Err(error.into());
+        }
+        Ok(range)
+    }
+
+    fn lend_addresses(&self, request: &Request, by: Use) -> Result<Range<usize>, AllocError> {
         match self.zones.lend(request, by).map_err(AllocError::from) {
             Err(error) if is_scarce(&error) => self.zones.retry_pending(),
             done => return done,

@@ -189,6 +189,7 @@ mod tests {
             guard: 80..90,
             both_sides: false,
             kept: 0,
+            keeps_last: false,
             zeroed: true,
             waits: true,
         };

@@ -172,7 +172,8 @@ impl SlotLayout {
         };
         let zeroed = self.zero == Zero::Yes;
         let kept = self.keep_resident_bytes.min(data.len()) / page_bytes() * page_bytes();
+        let keeps_last = self.guard.side == Side::Below;
         let waits = zeroed || kept < data.len();
-        Ok(Shape { stride: stride as u64, data, guard, both_sides, kept, zeroed, waits })
+        Ok(Shape { stride: stride as u64, data, guard, both_sides, kept, keeps_last, zeroed, waits })
     }
 }

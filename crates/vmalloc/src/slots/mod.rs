@@ -155,7 +155,8 @@ impl Slots<'_> {
     }
 
     /// The number of the slot that contains `address`, including its guard, if the slot is held, or was dropped and not
-    /// cleared yet. Takes no lock and writes nothing.
+    /// cleared yet, or is in the quarantine of the [debug mode](crate::Builder::catch_use_after_free). Takes no lock and
+    /// writes nothing.
     ///
     /// Cost: constant.
     #[must_use]

@@ -284,9 +284,9 @@ impl<'a, T> VmVec<'a, T> {
     pub fn shrink_to_fit(&mut self) -> Result<(), AllocError> {
         let used = (self.len * size_of::<T>()).next_multiple_of(page_bytes());
         let end = match self.room.advice.huge_pages {
-            // A huge page reaches beyond the used bytes.
-            true if self.room.touched_bytes > 0 => self.room.range.len(),
-            _ => self.room.touched_bytes.next_multiple_of(page_bytes()),
+            // A huge page reaches beyond the used bytes, or comes from the vector beside this one.
+            true => self.room.range.len(),
+            false => self.room.touched_bytes.next_multiple_of(page_bytes()),
         };
         if used < end {
             self.vm.shared.mapping().decommit(&mut self.pages, used..end)?;

@@ -15,6 +15,8 @@ pub(crate) struct Shape {
     pub(crate) both_sides: bool,
     /// Bytes that may have pages while a slot is free.
     pub(crate) kept: usize,
+    /// Whether these are its last: a stack's.
+    pub(crate) keeps_last: bool,
     /// Whether free slots are zero (V3).
     pub(crate) zeroed: bool,
     /// Whether dropped slots wait to be scanned: to be cleared, or to keep no more than `kept`.
@@ -25,7 +27,7 @@ impl Shape {
     /// The bytes of a part of a slot that may stay resident while it is free: within its first `kept` bytes, or its
     /// last for a stack.
     pub(crate) fn stays(&self, part: &Range<usize>) -> Range<usize> {
-        let kept = match self.guard.start < self.data.start {
+        let kept = match self.keeps_last {
             true => self.data.len() - self.kept..self.data.len(),
             false => 0..self.kept,
         };

@@ -157,6 +157,21 @@ fn a_slab_is_retired_when_nobody_holds_a_slot_and_stays_so() {
     check(|| Shared::new(u32::MAX, 0), vec![hold_one, free_twice], retire);
 }
 
+/// A caller that looks for a slot which is ready is shown no place of the record's next slab.
+#[test]
+fn slots_that_are_shown_are_the_slabs() {
+    fn look(shared: &Shared) {
+        let mut next = 0;
+        let claimed = shared.slab.claim_ready(1, false, &mut |span| {
+            assert_eq!(slot(span), next);
+            next += 1;
+            next == 2
+        });
+        assert!(claimed.is_none_or(|(span, _)| slot(span) == 1));
+    }
+    check(|| Shared::new(u32::MAX, 0), vec![look], retire);
+}
+
 #[test]
 #[should_panic]
 fn mutant_retire_without_exchange() {

@@ -272,8 +272,12 @@ impl Slab {
             if word.generation() != generation || free == 0 {
                 return None;
             }
-            let slot = free.trailing_zeros();
-            let (bit, span) = (1 << slot, self.layout().slot(slot));
+            let (slot, layout) = (free.trailing_zeros(), self.layout());
+            // Unlike a claim, the caller sees the slot before an exchange proves which slab it is of.
+            if self.word_behind().generation() != generation {
+                return None;
+            }
+            let (bit, span) = (1 << slot, layout.slot(slot));
             if !is_ready(span) {
                 tried |= bit;
             } else if self.exchange(word, word.with_free(word.free() & !bit)).is_ok() {
