@@ -6,6 +6,13 @@
 """
 
 import sys as _sys
+from importlib import import_module as _import_module
+
+# From Python 3.12 on `_native` refuses this itself.
+if _sys.version_info < (3, 12):
+    _interpreters = _import_module("_xxsubinterpreters")
+    if _interpreters.get_current() != _interpreters.get_main():
+        raise ImportError("module freehold does not support loading in subinterpreters")
 
 from ._native import AddressSpace, ChunkSet, RangeMap, Results, Trace, load, open
 from ._native import started_by as _started_by

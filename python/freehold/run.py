@@ -9,7 +9,7 @@ from typing import Union
 from . import _native
 from ._native import Results, Trace
 from .engine import KvaEngine
-from .errors import UsageError
+from .errors import RunError, UsageError
 
 #: A trace, the path of a trace or vector file, or `churn:N` for N live objects.
 Workload = Union[str, "PathLike[str]", Trace]
@@ -66,6 +66,8 @@ def compare(before: Results | str | PathLike[str], after: Results | str | PathLi
 
 def predict(workload: Workload | Iterable[Workload], settings: Sequence[str] = ()) -> Results:
     """Predicts the addresses of recordings of kernel areas, under the model of their kernel and under settings such as `lazy=off`."""
+    if isinstance(settings, str):
+        raise UsageError(f"settings={settings!r}: a list of settings is wanted")
     return _native.predict(_sources(workload), list(settings))
 
 
@@ -81,7 +83,10 @@ def _source(workload: Workload) -> str | Trace:
 def _sources(workloads: Workload | Iterable[Workload]) -> list[str | Trace]:
     if isinstance(workloads, (str, PathLike, Trace)):
         return [_source(workloads)]
-    return [_source(workload) for workload in workloads]
+    sources = [_source(workload) for workload in workloads]
+    if not sources:
+        raise RunError("there is nothing to run: the list of workloads is empty")
+    return sources
 
 
 def _names(engines: Iterable[Engine]) -> list[str]:

@@ -111,7 +111,7 @@ pub(crate) fn verify(
 ) -> PyResult<Results> {
     run(py, sources, "verify", move |files| {
         let engines = outside::named(&engines)?;
-        Ok(commands::verify::run(files, &engines, &mut progress(told)))
+        commands::verify::run(files, &engines, &mut progress(told))
     })
 }
 

@@ -24,13 +24,13 @@ struct Guest {
 }
 
 impl Guest {
-    fn new(name: &str, class: &Py<PyAny>, space: &Space) -> Result<Self, String> {
+    fn new(name: &str, class: &Py<PyAny>, space: &Space) -> Self {
         let spans: Vec<(u64, u64)> = space.layout.iter().map(|span| (span.first(), span.last())).collect();
-        let made = Python::attach(|py| {
-            let made = class.call1(py, (spans, space.granule.bytes()));
-            made.map_err(|error| format!("engine {name} raised {error}"))
+        let (engine, raised) = Python::attach(|py| match class.call1(py, (spans, space.granule.bytes())) {
+            Ok(engine) => (engine, None),
+            Err(error) => (py.None(), Some(format!("engine {name} raised {error} in __init__"))),
         });
-        Ok(Self { name: name.to_owned(), engine: made?, starts: HashMap::new(), raised: None })
+        Self { name: name.to_owned(), engine, starts: HashMap::new(), raised }
     }
 
     fn ask(&mut self, py: Python<'_>, op: &Op) -> Answer {
@@ -153,7 +153,7 @@ pub(crate) fn register(name: String, takes: &str, class: Py<PyAny>) -> PyResult<
     })?;
     let own = name.clone();
     let make = move |space: &Space| -> Result<Box<dyn Session>, String> {
-        Ok(Box::new(Guest::new(&own, &class, space)?))
+        Ok(Box::new(Guest::new(&own, &class, space)))
     };
     outside::register(&name, takes, Box::new(make)).map_err(|failure| failed(&failure.into()))
 }

@@ -1,6 +1,10 @@
 """The engines as classes."""
 
+import gc
+import subprocess
+import sys
 import threading
+import weakref
 
 import pytest
 
@@ -126,3 +130,39 @@ def test_threads_take_turns():
     [thread.join() for thread in threads]
     assert not failed and len(space) == 4000
     space.validate()
+
+
+def test_values_that_lead_back_are_collected():
+    class Device:
+        pass
+
+    left = []
+    for attribute in ("space", "map"):
+        device = Device()
+        if attribute == "space":
+            device.space = freehold.AddressSpace(0, 0xFFFF)
+            device.space.alloc(0x1000, device)
+        else:
+            device.map = freehold.RangeMap()
+            device.map.store(0, 9, device)
+            device.map.store(3, 5, None)  # both parts that are left hold it
+        left.append(weakref.ref(device))
+        del device
+    gc.collect()
+    assert [device() for device in left] == [None, None]
+
+
+def test_other_interpreters_are_refused():
+    code = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+try:
+    told = interpreters.run_string(interpreters.create(), "import freehold")
+except Exception as error:
+    told = error
+print(told)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert "does not support loading in subinterpreters" in ran.stdout

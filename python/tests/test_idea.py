@@ -35,6 +35,10 @@ def test_wrong_answers_and_exceptions_end_a_replay(small):
         freehold.replay(small, [Raises])
     with pytest.raises(freehold.RunError, match="NotImplementedError"):
         freehold.replay(small, [type("Empty", (freehold.KvaEngine,), {})])
+    # As what a class raises later.
+    raises = {"__init__": lambda self, spans, granule: 1 / 0}
+    with pytest.raises(freehold.RunError, match="ZeroDivisionError: division by zero in __init__"):
+        freehold.replay(small, [type("Early", (FirstFit,), raises)])
 
 
 def test_what_is_no_engine_is_refused(small):

@@ -89,7 +89,7 @@ def test_results_are_compared(tmp_path):
     compared = freehold.compare(tmp_path / "before.json", after)
     assert not compared.failed and "0 differ" in compared.notes[0]
     with pytest.raises(freehold.RunError, match="different commands"):
-        freehold.compare(before, freehold.load(_saved(freehold.verify([]), tmp_path)))
+        freehold.compare(before, freehold.load(_saved(freehold.verify(tmp_path / "nothing.txt"), tmp_path)))
 
 
 def _saved(results, folder):
@@ -111,6 +111,13 @@ def test_bad_input_is_an_error_by_kind(kva, tmp_path):
         freehold.replay(kva, rounds=-1)
     with pytest.raises(freehold.UsageError, match="a list of engines"):
         freehold.replay(kva, "rbtree")
+    with pytest.raises(freehold.UsageError, match="a list of settings"):
+        freehold.predict(kva, "lazy=off")
+    with pytest.raises(freehold.UsageError, match="named twice"):
+        freehold.verify([kva, kva])
+    for run in (freehold.replay, freehold.verify, freehold.predict):
+        with pytest.raises(freehold.RunError, match="nothing to run"):
+            run([])
     with pytest.raises(freehold.UsageError, match="family"):
         freehold.engines("vmalloc")
     assert "rbtree:linux" in freehold.engines("kva")

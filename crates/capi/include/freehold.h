@@ -418,7 +418,7 @@ int fh_shared_space_destroy(struct fh_shared_space *space,
 //
 // Any thread. Cost: as fh_space_alloc, and a store in the readers' tree, O(log n); waits for other changes.
 //
-// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ERANGE; FH_ENOSPC; FH_EREADERS; FH_ESYSTEM; FH_ENOMEM
+// @return as fh_space_alloc; FH_EREADERS; FH_ESYSTEM
 int fh_shared_space_alloc(const struct fh_shared_space *space,
                           const struct fh_request *request,
                           void *value,
@@ -557,7 +557,8 @@ int fh_space_destroy(struct fh_space *space,
 // `span`: gets its addresses. `conflict`: optional. One thread at a time. Cost: O(log n) for n regions, with alignments that the
 // space has met.
 //
-// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ERANGE: the window; FH_ENOSPC; FH_ENOMEM
+// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ERANGE: the window; FH_ENOSPC; FH_EOCCUPIED: the window has one place, which is
+// taken; FH_ENOMEM
 int fh_space_alloc(struct fh_space *space,
                    const struct fh_request *request,
                    void *value,
@@ -621,8 +622,8 @@ int fh_space_resize(struct fh_space *space,
 //
 // `below`, `above`: optional, get the addresses of both. One thread at a time. Cost: O(log n).
 //
-// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE; FH_ERANGE;
-// FH_EMOVING; FH_ENOMEM
+// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE;
+// FH_ENOENT: outside the space; FH_EMOVING; FH_ENOMEM
 int fh_space_split(struct fh_space *space,
                    uint64_t address,
                    struct fh_span *below,
@@ -1400,10 +1401,10 @@ int fh_read_enter(void);
 // @return FH_OK; FH_ENOENT: this thread is in none
 int fh_read_exit(void);
 
-// Waits until every read section that was entered before the call has been left. Then what was removed before the call can be
-// freed: nobody sees it any more.
+// Waits until every read section that was entered before the call has been left, and every fh_tree_snapshot that there was has
+// ended. Then what was removed before the call can be freed: nobody sees it any more.
 //
-// Any thread. Cost: a barrier on all threads of the process, some microseconds, and the wait.
+// Any thread; one that is to end a snapshot waits for itself, for ever. Cost: a barrier on all threads of the process, some microseconds, and the wait.
 //
 // @return FH_OK; FH_EREADING: this thread is in a section itself; FH_ESYSTEM: the system refuses the barrier
 int fh_synchronize(void);

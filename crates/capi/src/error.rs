@@ -126,6 +126,11 @@ impl Failure {
         conflict.map_or(Ok(()), |conflict| check_size::<fh_conflict>(conflict.size))
     }
 
+    /// That of a call without a place of the caller's: if one place is left and that is taken, there is no space.
+    pub(crate) fn without_place(self) -> Self {
+        if self.code == fh_error::FH_EOCCUPIED { fh_error::FH_ENOSPC.into() } else { self }
+    }
+
     /// The failure, with the value of what is in the way. `value_at` looks it up by an address or index in it.
     pub(crate) fn naming(self, value_at: impl FnOnce(u64) -> Option<Value>) -> Self {
         let value = self.span.and_then(|span| value_at(span.first()));
@@ -396,7 +401,7 @@ impl From<vmalloc::AllocError> for Failure {
     fn from(error: vmalloc::AllocError) -> Self {
         match error {
             vmalloc::AllocError::OutOfMemory => fh_error::FH_ENOMEM.into(),
-            vmalloc::AllocError::Addresses(error) => error.into(),
+            vmalloc::AllocError::Addresses(error) => Self::from(error).without_place(),
             vmalloc::AllocError::Alignment { .. } => fh_error::FH_EINVAL.into(),
             vmalloc::AllocError::AllHeld { .. } => fh_error::FH_ENOSPC.into(),
             _ => fh_error::FH_ESYSTEM.into(),
@@ -419,7 +424,7 @@ impl From<PoolError> for Failure {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::OutOfMemory => fh_error::FH_ENOMEM.into(),
-            PoolError::Addresses(error) => error.into(),
+            PoolError::Addresses(error) => Self::from(error).without_place(),
             PoolError::System(_) => fh_error::FH_ESYSTEM.into(),
             _ => fh_error::FH_EINVAL.into(),
         }

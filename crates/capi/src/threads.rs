@@ -59,10 +59,10 @@ pub extern "C" fn fh_read_exit() -> c_int {
     fh_error::FH_OK as c_int
 }
 
-/// Waits until every read section that was entered before the call has been left. Then what was removed before the call can be
-/// freed: nobody sees it any more.
+/// Waits until every read section that was entered before the call has been left, and every fh_tree_snapshot that there was has
+/// ended. Then what was removed before the call can be freed: nobody sees it any more.
 ///
-/// Any thread. Cost: a barrier on all threads of the process, some microseconds, and the wait.
+/// Any thread; one that is to end a snapshot waits for itself, for ever. Cost: a barrier on all threads of the process, some microseconds, and the wait.
 ///
 /// @return FH_OK; FH_EREADING: this thread is in a section itself; FH_ESYSTEM: the system refuses the barrier
 #[unsafe(no_mangle)]

@@ -54,6 +54,10 @@ static void spaces(void) {
     CODE(fh_space_alloc_at(space, span(0x5000, 0x5fff), 0, value(3), NULL), FH_EOCCUPIED);
     CODE(fh_space_alloc_at(NULL, span(0x5000, 0x5fff), 0, value(3), NULL), FH_ENULL);
 
+    request.window = span(0x1000, 0x1fff);
+    CODE(fh_space_alloc(space, &request, value(3), &place, &conflict), FH_EOCCUPIED);
+    CHECK(conflict.value == value(1));
+
     OK(fh_space_find(space, 0x1234, &region));
     CHECK(region.span.last == 0x1fff && region.value == value(1));
     CODE(fh_space_find(space, 0x3000, &region), FH_ENOENT);
@@ -74,6 +78,7 @@ static void spaces(void) {
     CODE(fh_space_split(space, 0x1000, NULL, NULL), FH_EINVAL);
     CODE(fh_space_split(space, 0x1234, NULL, NULL), FH_EINVAL);
     CODE(fh_space_split(space, 0x3000, NULL, NULL), FH_EFREE);
+    CODE(fh_space_split(space, UINT64_MAX - 0xfff, NULL, NULL), FH_ENOENT);
     CODE(fh_space_split(NULL, 0x1000, NULL, NULL), FH_ENULL);
     CODE(fh_space_merge(space, 0x1000, NULL, NULL), FH_ENOENT);
     CODE(fh_space_merge(space, 0x3000, NULL, NULL), FH_EFREE);
@@ -252,6 +257,14 @@ static void pooled(void) {
     CODE(fh_pooled_free(pool, a.first, &found), FH_EFREE);
     OK(fh_pooled_free(pool, b.first, NULL));
     CODE(fh_pooled_alloc(pool, 0, &a), FH_EINVAL);
+    /* All that the space has: one place, which is taken. */
+    fh_pooled *whole = NULL;
+    OK(fh_pooled_new(span(0, 0xfffff), 4096, &whole));
+    OK(fh_pooled_alloc(whole, 4096, &a));
+    CODE(fh_pooled_alloc(whole, 0x100000, &a), FH_ENOSPC);
+    request.size_bytes = 0x100000;
+    CODE(fh_pooled_alloc_request(whole, &request, &a), FH_ENOSPC);
+    OK(fh_pooled_destroy(whole));
     uint64_t trimmed = 0;
     OK(fh_pooled_trim(pool, &trimmed));
     OK(fh_pooled_validate(pool));

@@ -22,6 +22,12 @@ int main(void) {
     OK(fh_vm_free(vm, block, 10000));
     CODE(fh_vm_free(vm, block, 10000), FH_ENOENT);
     CODE(fh_vm_find(vm, block, &found, &len), FH_ENOENT);
+    /* Too large a size is refused, and one that is too small frees the block and is counted as it. */
+    OK(fh_vm_alloc(vm, 10000, 0, &block, NULL));
+    CODE(fh_vm_alloc(vm, 1 << 30, 0, &slot, NULL), FH_ENOSPC);
+    CODE(fh_vm_free(vm, block, 12289), FH_EINVAL);
+    OK(fh_vm_free(vm, block, 1));
+    OK(fh_vm_validate(vm));
     CODE(fh_vm_alloc(vm, 1, 2, &block, NULL), FH_EENUM);
     CODE(fh_vm_alloc(vm, 0, 0, &block, NULL), FH_EINVAL);
     OK(fh_vm_resident_bytes(vm, &bytes));

@@ -1,8 +1,9 @@
 //! Files that are written whole or not at all: beside their place, and renamed.
 
+use crate::failure::usage;
 use anyhow::{Context, ensure};
 use std::fs::{self, File, Permissions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -13,6 +14,16 @@ enum Place {
     Device(File),
     /// Beside the file.
     Beside(NamedTempFile, PathBuf),
+}
+
+/// Refuses to write over a file that is read.
+///
+/// # Errors
+/// The file is one of those.
+pub fn keep(read: impl IntoIterator<Item = impl AsRef<Path>>, file: &Path) -> anyhow::Result<()> {
+    let Some(to) = fs::canonicalize(file).ok().filter(|to| to.is_file()) else { return Ok(()) };
+    let is_read = read.into_iter().any(|read| fs::canonicalize(read).is_ok_and(|read| read == to));
+    if is_read { usage(format!("{} is read: write to another file", file.display())) } else { Ok(()) }
 }
 
 /// Tries whether a file can be written, so that nothing is measured in vain. Nothing is made, and what is there stays.
@@ -28,7 +39,7 @@ pub fn try_file(file: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// It cannot be written.
 pub fn write(file: &Path, content: &[u8]) -> anyhow::Result<()> {
-    write_with(file, |out| out.write_all(content).with_context(|| cannot(file)))
+    write_with(file, |out| Ok(out.write_all(content)?))
 }
 
 /// The same for what is made while it is written; if making it fails, what was there stays, too.
@@ -41,12 +52,27 @@ pub fn write_with<T>(
 ) -> anyhow::Result<T> {
     file.parent().map_or(Ok(()), fs::create_dir_all).with_context(|| cannot(file))?;
     match place(file).with_context(|| cannot(file))? {
-        Place::Device(mut device) => make(&mut device),
-        Place::Beside(mut beside, to) => {
-            let made = make(&mut beside)?;
+        Place::Device(device) => make(&mut Named(&device, file)),
+        Place::Beside(beside, to) => {
+            let made = make(&mut Named(beside.as_file(), file))?;
             beside.persist(to).with_context(|| cannot(file))?;
             Ok(made)
         }
+    }
+}
+
+/// What is written to, and the name that errors have.
+struct Named<'a>(&'a File, &'a Path);
+
+impl Write for Named<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .write(bytes)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", cannot(self.1))))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

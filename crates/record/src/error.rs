@@ -11,7 +11,7 @@ pub enum Error {
     #[error(transparent)]
     File(#[from] TraceError),
     /// The result cannot be written.
-    #[error("cannot write: {0}")]
+    #[error(transparent)]
     Write(#[from] io::Error),
     /// The file is well formed, but no trace can be made of it.
     #[error("{}: {what}", file.display())]
@@ -30,7 +30,7 @@ pub enum Error {
         what: String,
     },
     /// An event that the kind of recording cannot do without was not recorded.
-    #[error("{}: the event {event} is missing: Linux has it from {since} on, this is a recording of {release}", file.display())]
+    #[error("{}: the event {event} is missing: Linux has it from {since} on, and the kernel of this recording is {release}", file.display())]
     MissingEvent {
         /// The file or folder.
         file: PathBuf,

@@ -4,6 +4,7 @@ use super::{Ends, ends, sized, span};
 use crate::errors::{out_of_memory, raise, raise_with};
 use freehold::kva::{AddressSpace as Space, AllocError, FreeError, Placement, Request, ResizeError};
 use freehold::units::{Align, Span};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
 /// First and last address of a region, and its value.
@@ -125,6 +126,16 @@ impl AddressSpace {
 
     fn __contains__(&self, address: u64) -> bool {
         self.0.region_at(address).is_some()
+    }
+
+    /// For the collector of cycles.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.0.regions().try_for_each(|region| visit.call(region.value()))
+    }
+
+    fn __clear__(&mut self) {
+        // No region of this class moves or is carved, which alone would keep it.
+        let _ = self.0.clear();
     }
 
     fn __repr__(&self) -> String {

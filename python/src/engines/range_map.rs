@@ -4,6 +4,7 @@ use super::{Ends, ends, span};
 use crate::errors::{out_of_memory, raise, raise_with};
 use freehold::maple::{AllocError, InsertError, RangeMap as Map, Request, StoreError};
 use freehold::units::{Align, Span};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
 /// First and last index of a range, and its value.
@@ -126,6 +127,15 @@ impl RangeMap {
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(self.items(py).into_pyobject(py)?.try_iter()?.into_any())
+    }
+
+    /// For the collector of cycles.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.0.iter().try_for_each(|(_, value)| visit.call(&value.0))
+    }
+
+    fn __clear__(&mut self) {
+        self.clear();
     }
 
     fn __repr__(&self) -> String {

@@ -4,7 +4,7 @@ use crate::error::{Failure, check_size, fh_error};
 use crate::handle::{code_of, hand_out};
 use crate::plain::fh_span;
 use crate::types::{align, fh_request};
-use freehold::kva::PooledSpace;
+use freehold::kva::{AllocError, PooledSpace};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
@@ -54,6 +54,10 @@ pub extern "C" fn fh_pooled_destroy(pooled: Option<Box<fh_pooled>>) -> c_int {
     fh_error::FH_OK as c_int
 }
 
+fn refused(error: AllocError) -> Failure {
+    Failure::from(error).without_place()
+}
+
 /// Allocates a range of at least `size_bytes`, which are whole granules.
 ///
 /// `span`: gets it, rounded up to a slot. Any thread. Cost: one exchange, mostly; O(log n) for n slabs under a lock otherwise.
@@ -66,7 +70,7 @@ pub extern "C" fn fh_pooled_alloc(
     span: Option<&mut MaybeUninit<fh_span>>,
 ) -> c_int {
     given!(pooled, span);
-    span.write(attempt!(pooled.0.alloc(size_bytes).map_err(Failure::from)).into());
+    span.write(attempt!(pooled.0.alloc(size_bytes).map_err(refused)).into());
     fh_error::FH_OK as c_int
 }
 
@@ -81,7 +85,7 @@ pub extern "C" fn fh_pooled_alloc_request(
 ) -> c_int {
     given!(pooled, request, span);
     let request = attempt!(request.of_space());
-    span.write(attempt!(pooled.0.alloc_request(&request).map_err(Failure::from)).into());
+    span.write(attempt!(pooled.0.alloc_request(&request).map_err(refused)).into());
     fh_error::FH_OK as c_int
 }
 

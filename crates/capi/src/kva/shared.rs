@@ -80,7 +80,7 @@ pub extern "C" fn fh_shared_space_destroy(
 ///
 /// Any thread. Cost: as fh_space_alloc, and a store in the readers' tree, O(log n); waits for other changes.
 ///
-/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ERANGE; FH_ENOSPC; FH_EREADERS; FH_ESYSTEM; FH_ENOMEM
+/// @return as fh_space_alloc; FH_EREADERS; FH_ESYSTEM
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_shared_space_alloc(
     space: Option<&fh_shared_space>,

@@ -60,7 +60,8 @@ pub extern "C" fn fh_space_destroy(
 /// `span`: gets its addresses. `conflict`: optional. One thread at a time. Cost: O(log n) for n regions, with alignments that the
 /// space has met.
 ///
-/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ERANGE: the window; FH_ENOSPC; FH_ENOMEM
+/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ERANGE: the window; FH_ENOSPC; FH_EOCCUPIED: the window has one place, which is
+/// taken; FH_ENOMEM
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_space_alloc(
     space: Option<&mut fh_space>,
@@ -185,8 +186,8 @@ pub extern "C" fn fh_space_resize(
 ///
 /// `below`, `above`: optional, get the addresses of both. One thread at a time. Cost: O(log n).
 ///
-/// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE; FH_ERANGE;
-/// FH_EMOVING; FH_ENOMEM
+/// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE;
+/// FH_ENOENT: outside the space; FH_EMOVING; FH_ENOMEM
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_space_split(
     space: Option<&mut fh_space>,

@@ -3,7 +3,7 @@
 use crate::error::{Failure, fh_error};
 use crate::handle::{code_of, hand_out};
 use crate::memory::Aside;
-use freehold::vmalloc::{Block, VirtualMemory, Zero, page_bytes};
+use freehold::vmalloc::{Block, VirtualMemory, Zero};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -102,12 +102,13 @@ pub extern "C" fn fh_vm_free(vm: Option<&fh_vm>, start: *mut c_void, size_bytes:
     if span.first() != start.addr().get() as u64 {
         return fh_error::FH_EINTERIOR as c_int;
     }
-    let len = size_bytes.checked_next_multiple_of(page_bytes()).filter(|&len| len > 0);
-    let Some(len) = len.filter(|&len| len as u64 <= span.size_saturating()) else {
+    // Slots are counted, whatever of one was asked for: a smaller size frees the same.
+    let slot_bytes = span.size_saturating() as usize;
+    if !(1..=slot_bytes).contains(&size_bytes) {
         return fh_error::FH_EINVAL as c_int;
-    };
+    }
     // SAFETY: a block is held there, whose whole slot is its memory; the caller gives it up.
-    drop(unsafe { Block::from_raw(&vm.vm, NonNull::slice_from_raw_parts(start, len)) });
+    drop(unsafe { Block::from_raw(&vm.vm, NonNull::slice_from_raw_parts(start, slot_bytes)) });
     fh_error::FH_OK as c_int
 }
 

@@ -67,7 +67,7 @@ pub fn results((first, old): (&str, &Results), (second, new): (&str, &Results)) 
     }
     let more = (new.records.iter().filter(measured).count() as u64).saturating_sub(common);
     results.note(format!(
-        "{same} exact figures are the same, {differ} differ; {gone} are in the first document alone, {more} in the second."
+        "Exact figures: {same} the same, {differ} different. Figures of the first document alone: {gone}; of the second: {more}."
     ));
     if common == 0 {
         results.note("FAILED: no figure is in both documents, so nothing was compared.");

@@ -4,7 +4,7 @@ use crate::emit_c::{About, Told, calls, erase2};
 use crate::failure::usage;
 use crate::kind::Kind;
 use crate::output;
-use crate::record::count;
+use crate::record::{count, counted};
 use crate::workload::shown;
 use crate::workload::trees::{of_tree, operations, tree_of};
 use freehold_trace::maple::{Op, Stream, Vectors};
@@ -44,6 +44,7 @@ pub fn run(file: &Path, asked: &Asked) -> anyhow::Result<String> {
             shown(file)
         ));
     }
+    asked.output.as_deref().map_or(Ok(()), |out| output::keep([file], out))?;
     let (flags, ops) = operations(file, usize::MAX)?;
     let own = Kind::of(file)? != Kind::TreeLog;
     let numbers = trees(&ops, own);
@@ -67,8 +68,9 @@ pub fn run(file: &Path, asked: &Asked) -> anyhow::Result<String> {
     let text = if asked.calls { calls(&told, &about) } else { erase2(&told, &about) };
     let Some(out) = &asked.output else { return Ok(text) };
     output::write(out, text.as_bytes())?;
-    let (lines, spans) = (count(text.lines().count() as u64), count(told.spans().len() as u64));
-    Ok(format!("{}: {lines} lines, check_{}; {spans} entries in the end\n", shown(out), about.id))
+    let lines = counted(text.lines().count() as u64, "line");
+    let entries = counted(told.spans().len() as u64, "entry");
+    Ok(format!("{}: {lines}, check_{}; {entries} in the end\n", shown(out), about.id))
 }
 
 /// The numbers of trees that are written to, as the file has them.

@@ -2,6 +2,9 @@
 
 use crate::failure::usage;
 use crate::output;
+use crate::record::{count, counted};
+use crate::view::plain;
+use crate::workload::shown;
 use anyhow::Context;
 use freehold_record::convert::Summary;
 use freehold_record::import::{Options, import};
@@ -13,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Serialize)]
 pub struct Imported {
     /// The trace.
-    pub file: PathBuf,
+    pub file: String,
     /// What it is of, as its header says.
     pub kind: &'static str,
     /// Events read.
@@ -46,11 +49,12 @@ pub fn run(
     let named = named.and_then(|name| name.split('.').next()).filter(|name| !name.is_empty());
     let file = into.map_or_else(|| format!("{}.csv.zst", named.unwrap_or("imported")).into(), Path::to_owned);
     check_form(&file)?;
+    output::keep(files.iter().chain(vmallocinfo), &file)?;
     let options = Options { vmallocinfo: vmallocinfo.to_vec(), kind };
     let summary = output::write_with(&file, |out| -> anyhow::Result<_> {
         Form::of(&file).write(out, |mut text| Ok(import(files, &options, &mut text)?))
     })?;
-    Ok(Imported::new(file, summary))
+    Ok(Imported::new(&file, summary))
 }
 
 /// Whether a file is a trace already, which can be written in another form.
@@ -82,38 +86,45 @@ pub fn check_form(file: &Path) -> anyhow::Result<()> {
 
 impl Imported {
     /// What became of it.
-    pub fn new(file: PathBuf, summary: Summary) -> Self {
+    pub fn new(file: &Path, summary: Summary) -> Self {
         let Summary { kind, events, rows, lost, unknown, implied_frees, differences, warnings } = summary;
-        let (kind, unknown_at_start) = (kind.map_or("", Kind::name), unknown);
+        let (file, kind, unknown_at_start) = (shown(file), kind.map_or("", Kind::name), unknown);
         Self { file, kind, events, rows, lost, unknown_at_start, implied_frees, differences, warnings }
     }
 
     /// For people: what was found, a line each, and what to run next.
     #[must_use]
     pub fn text(&self) -> String {
+        let line = |number, thing, more: &str| {
+            let counted = counted(number, thing);
+            let (number, things) = counted.split_once(' ').unwrap_or_default();
+            format!("{number:>12} {things}{more}")
+        };
+        let rows = counted(self.rows, "row");
         let mut lines = vec![
-            format!("{:>12} events of kind {}, {} rows", self.events, self.kind, self.rows),
-            format!("{:>12} lost while recording", self.lost),
-            format!("{:>12} unknown: was there before the recording", self.unknown_at_start),
+            line(self.events, "event", &format!(" of kind {}, {rows}", self.kind)),
+            format!("{:>12} lost while recording", count(self.lost)),
+            format!("{:>12} unknown: was there before the recording", count(self.unknown_at_start)),
         ];
         if self.implied_frees > 0 {
-            lines.push(format!("{:>12} frees not seen: the place was handed out again", self.implied_frees));
+            lines.push(line(self.implied_frees, "free", " not seen: the place was handed out again"));
         }
-        lines.extend(self.differences.map(|number| match number {
-            0 => format!("{:>12} differences: the last snapshot agrees", 0),
-            _ => format!("{number:>12} differences from the last snapshot"),
+        lines.extend(self.differences.map(|number| {
+            let more = if number == 0 { ": the last snapshot agrees" } else { " from the last snapshot" };
+            line(number, "difference", more)
         }));
-        lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
+        lines.extend(self.warnings.iter().map(|warning| format!("warning: {}", plain(warning))));
         if self.rows > LONGEST {
             lines.push(format!("warning: replay reads {LONGEST} rows of a file at most"));
         }
         let next = if self.kind == Kind::Mt.name() { "inspect" } else { "replay" };
-        lines.push(format!("next: freehold {next} {}", self.file.display()));
+        lines.push(format!("next: freehold {next} {}", plain(&self.file)));
         // Last, so that it is not overlooked.
         if self.lost > 0 {
-            let lost = self.lost;
             lines.push(format!(
-                "warning: {lost} events are lost: what a replay says of agreement means nothing"
+                "warning: {} {} lost: what a replay says of agreement means nothing",
+                counted(self.lost, "event"),
+                if self.lost == 1 { "is" } else { "are" }
             ));
         }
         lines.join("\n") + "\n"

@@ -32,13 +32,16 @@ fn describe<F: Replayable>(name: &Path) -> anyhow::Result<Results> {
 
 /// How many there are of each kind, and in a second.
 fn events<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
-    let seconds = workload.at_ns.as_ref().and_then(|at| Some(*at.last()? as f64 / 1e9)).filter(|&s| s > 0.0);
+    let ends = workload.at_ns.as_ref().and_then(|at| at.first().zip(at.last()));
+    let seconds = ends.map(|(first, last)| last.saturating_sub(*first) as f64 / 1e9).filter(|&s| s > 0.0);
     let of_kind = |kind| workload.ops.iter().filter(|op| F::kind(op) == kind).count() as u64;
     let kinds = F::KINDS.iter().enumerate().map(|(at, kind)| (kind.noun.to_owned(), of_kind(at)));
     let setup = workload.setup.len() as u64;
     let setup = (setup > 0).then(|| ("live at the start, placed where they were".to_owned(), setup));
     let skipped = workload.skipped.iter().map(|(kind, number)| (format!("{kind} (not replayed)"), *number));
     for (event, number) in kinds.chain(setup).chain(skipped) {
+        // What is there at the start has no rate.
+        let seconds = seconds.filter(|_| !event.contains(" the start"));
         let mut figures = results.of(workload.key().param(Field::Event, event));
         figures.total(Metric::Count, number);
         figures.some(Metric::Rate, Stat::Total, seconds.map(|seconds| number as f64 / seconds));
@@ -99,7 +102,9 @@ fn lives<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
             .total(Metric::Live, objects)
             .total(Metric::Bytes, bytes);
     }
-    if let Some(&(objects, bytes)) = live.iter().max() {
+    // Two peaks: seldom at one moment.
+    let peaks = live.into_iter().reduce(|peak, now| (peak.0.max(now.0), peak.1.max(now.1)));
+    if let Some((objects, bytes)) = peaks {
         results.of(workload.key().op("peak")).total(Metric::Live, objects).total(Metric::Bytes, bytes);
     }
 }

@@ -17,7 +17,11 @@ pub mod stress;
 pub mod verify;
 pub mod wishes;
 
+use crate::failure::usage;
 use crate::view::Definition;
+use crate::workload::shown;
+use std::collections::HashSet;
+use std::path::Path;
 
 macro_rules! bench {
     ($($name:literal),*) => { &[$(include_str!(concat!("../../bench/", $name, ".toml"))),*] };
@@ -55,4 +59,11 @@ pub fn definition(command: &str) -> anyhow::Result<Definition> {
     let parts = DEFINITIONS.iter().find(|(name, _)| *name == command);
     let (_, parts) = parts.ok_or_else(|| anyhow::anyhow!("nothing is defined for {command:?}"))?;
     Definition::read(&parts.concat())
+}
+
+/// Refuses what is named twice: its figures could not be told apart.
+fn named_once<'a>(names: impl IntoIterator<Item = &'a Path>) -> anyhow::Result<()> {
+    let mut seen = HashSet::new();
+    let twice = names.into_iter().find(|name| !seen.insert(*name));
+    twice.map_or(Ok(()), |name| usage(format!("{} is named twice", shown(name))))
 }

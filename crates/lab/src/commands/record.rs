@@ -3,6 +3,9 @@
 use super::import::{self, Imported};
 use crate::failure::{Failure, usage};
 use crate::output;
+use crate::run::stress::duration;
+use crate::view::plain;
+use crate::workload::shown;
 use anyhow::Context;
 use freehold_record::driver::{self, Ended, Machine, Recorded, Workload, ptrace, tracefs};
 use freehold_trace::Kind;
@@ -85,20 +88,6 @@ impl Asked {
     fn file(&self, kind: Kind) -> PathBuf {
         self.output.clone().unwrap_or_else(|| PathBuf::from(format!("recorded.{}.csv.zst", kind.name())))
     }
-}
-
-/// A time such as `30s`, `500ms` or `2m`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: u32 = number.parse().map_err(|_| "a time is a number with ms, s or m".to_owned())?;
-    let unit = match unit {
-        "ms" => Duration::from_millis(1),
-        "s" => Duration::from_secs(1),
-        "m" => Duration::from_secs(60),
-        _ => return Err("a time is a number with ms, s or m".to_owned()),
-    };
-    Ok(unit * number)
 }
 
 /// Records; what is to be printed, and whether that is a failure.
@@ -208,7 +197,7 @@ fn failed(failure: driver::Failure) -> anyhow::Error {
 fn told(recorded: &Recorded, imported: &Imported, kept: Option<&Path>) -> String {
     let (mut text, meta) = (String::new(), &recorded.meta);
     let seconds = meta.end_ns.saturating_sub(meta.start_ns) as f64 / 1e9;
-    let _ = writeln!(text, "recorded {seconds:.1} s by {}: {}", meta.source.name(), meta.command);
+    let _ = writeln!(text, "recorded {seconds:.1} s by {}: {}", meta.source.name(), plain(&meta.command));
     let _ = match recorded.ended {
         None | Some(Ended::Code(0)) => Ok(()),
         Some(Ended::Code(code)) => writeln!(text, "the command ended with code {code}"),
@@ -218,10 +207,10 @@ fn told(recorded: &Recorded, imported: &Imported, kept: Option<&Path>) -> String
         let _ = writeln!(text, "{signal} ended the recording; what was recorded until then is kept");
     }
     for warning in &recorded.warnings {
-        let _ = writeln!(text, "warning: {warning}");
+        let _ = writeln!(text, "warning: {}", plain(warning));
     }
     if let Some(kept) = kept {
-        let _ = writeln!(text, "the raw recording is kept in {}", kept.display());
+        let _ = writeln!(text, "the raw recording is kept in {}", plain(&shown(kept)));
     }
     text + &imported.text()
 }

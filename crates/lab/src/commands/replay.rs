@@ -1,5 +1,6 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
+use super::named_once;
 use crate::Progress;
 use crate::failure::{Failure, usage};
 use crate::predict::{Settings, Way, add_predicted, is_predictable};
@@ -63,12 +64,10 @@ pub fn predict<N: AsRef<Path>>(names: &[N], settings: &[String], way: Way) -> an
 /// What each workload is called if several call themselves the same. What is asked for wrongly is refused here, before anything is
 /// measured; what cannot be read fails when its turn comes.
 fn labels<N: AsRef<Path>>(names: &[(N, usize)], engines: &[String]) -> anyhow::Result<Vec<Option<String>>> {
+    named_once(names.iter().map(|(name, _)| name.as_ref()))?;
     let mut titles = Vec::new();
-    for (at, (name, _)) in names.iter().enumerate() {
+    for (name, _) in names {
         let name = name.as_ref();
-        if names[..at].iter().any(|(other, _)| other.as_ref() == name) {
-            return usage(format!("{} is named twice", shown(name)));
-        }
         let title = check_engines(name, engines).and_then(|()| title_of(name));
         titles.push(match title {
             Err(error) if error.is::<Failure>() => return Err(error),

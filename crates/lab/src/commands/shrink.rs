@@ -5,7 +5,7 @@ use crate::failure::usage;
 use crate::family::{Kva, Percpu, Tree};
 use crate::kind::{Kind, Suite};
 use crate::output;
-use crate::record::count;
+use crate::record::{count, counted};
 use crate::shrink::{Condition, History, Shrinking, While};
 use crate::view::plain;
 use crate::workload::{CHURN_PREFIX, shown};
@@ -64,6 +64,7 @@ pub fn run(file: &Path, asked: &Asked, progress: &mut Progress) -> anyhow::Resul
 fn shrink<F: History>(file: &Path, asked: &Asked, progress: &mut Progress) -> anyhow::Result<(String, bool)> {
     let condition = Condition::<F>::new(&asked.engine, &asked.holds)?;
     let out = asked.output.clone().unwrap_or_else(|| beside(file));
+    output::keep([file], &out)?;
     output::try_file(&out).context("nothing was shrunk; -o FILE writes the vectors elsewhere")?;
     let signals = Signals::catch()?;
     let (name, started) = (shown(file), Instant::now());
@@ -89,10 +90,10 @@ fn shrink<F: History>(file: &Path, asked: &Asked, progress: &mut Progress) -> an
     let (scene, ops, seen) = (shrinking.scene, shrinking.ops, shrinking.told);
     output::write(&out, F::text(&condition.entry, &scene, &ops)?.as_bytes())?;
     let mut told = format!(
-        "{name}: {} operations became {} in {} trials, {:.1} s\n",
-        count(before as u64),
+        "{name}: {} became {} in {}, {:.1} s\n",
+        counted(before as u64, "operation"),
         count(ops.len() as u64),
-        count(trials),
+        counted(trials, "trial"),
         started.elapsed().as_secs_f64()
     );
     writeln!(told, "condition: {}", condition.told())?;

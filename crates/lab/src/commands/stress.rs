@@ -10,7 +10,7 @@ use crate::engine::{Facts, Listed};
 use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
 use crate::kind::Stressed;
-use crate::record::{Field, Metric, Results, Stat, count, fixed};
+use crate::record::{Field, Metric, Results, Stat, count, counted, fixed};
 use crate::run::stress::{CaseRun, Mode, Options, SIZE, Stress, cases_of, stress};
 use crate::workload::check_memory;
 use crate::workload::suite::{MOST_N, Suited};
@@ -200,9 +200,9 @@ fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
     };
     let operations: u64 = judged().flat_map(|run| &run.done.ops).map(|ops| ops.count).sum();
     results.note(format!(
-        "{word}: {passed} repeats passed, {failed} failed, {xfailed} failed as expected; {} operations of their bodies \
-         checked",
-        count(operations),
+        "{word}: {} passed, {failed} failed, {xfailed} failed as expected; {} of their bodies checked",
+        counted(passed.into(), "repeat"),
+        counted(operations, "operation"),
     ));
 }
 

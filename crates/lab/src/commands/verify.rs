@@ -1,8 +1,9 @@
 //! `freehold verify`: recorded answers against the engines that should give them.
 
+use super::named_once;
 use crate::Progress;
 use crate::engine::outside::Library;
-use crate::record::{Field, Key, Metric, Results, count};
+use crate::record::{Field, Key, Metric, Results, counted};
 use crate::verify::{FileChecks, suite_of, verify_file, verify_outside};
 use crate::workload::shown;
 use std::path::PathBuf;
@@ -15,7 +16,15 @@ const EACH: Duration = Duration::from_millis(50);
 /// that differs; the others are checked all the same.
 ///
 /// With `engines`, which are from outside, these are checked instead of those that are listed.
-pub fn run(files: &[PathBuf], engines: &[&'static Library], progress: &mut Progress) -> Results {
+///
+/// # Errors
+/// A file is named twice.
+pub fn run(
+    files: &[PathBuf],
+    engines: &[&'static Library],
+    progress: &mut Progress,
+) -> anyhow::Result<Results> {
+    named_once(files.iter().map(PathBuf::as_path))?;
     let mut results = Results::default();
     let (mut operations, mut mismatches, mut unread) = (0, 0, 0);
     for (at, file) in files.iter().enumerate() {
@@ -48,16 +57,18 @@ pub fn run(files: &[PathBuf], engines: &[&'static Library], progress: &mut Progr
         }
     }
     engines.iter().for_each(|library| results.note(library.note()));
-    let unread = if unread > 0 { format!(", {unread} files that cannot be checked") } else { String::new() };
+    let unread = match unread {
+        0 => String::new(),
+        unread => format!(", {} cannot be checked", counted(unread, "file")),
+    };
     results.note(format!(
-        "{}: {} file{}, {} operations checked, {} mismatches{unread}",
+        "{}: {}, {} checked, {}{unread}",
         if results.failed { "FAILED" } else { "passed" },
-        files.len(),
-        if files.len() == 1 { "" } else { "s" },
-        count(operations),
-        count(mismatches)
+        counted(files.len() as u64, "file"),
+        counted(operations, "operation"),
+        counted(mismatches, "mismatch")
     ));
-    results
+    Ok(results)
 }
 
 fn add(results: &mut Results, checks: &FileChecks) {

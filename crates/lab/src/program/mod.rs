@@ -6,7 +6,7 @@ use crate::commands::{self, definition};
 use crate::engine::outside;
 use crate::failure::{Failure, unknown, usage};
 use crate::record::{Document, Environment, Results, read};
-use crate::{Progress, concurrent, output, study, systems, view};
+use crate::{Progress, concurrent, output, study, systems, view, workload};
 use anyhow::Context;
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command, Common, Format};
@@ -88,7 +88,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
     let made = match &cli.command {
         None => {
             let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
-            tried(&page)?;
+            tried(Some(&page), &[])?;
             Made { page: Some(page), ..Made::new("freehold", commands::main_job::run(&mut progress)?) }
         }
         Some(command) => match run_without_results(command, &cli.common, &mut progress)? {
@@ -100,8 +100,10 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
     finish(&cli.common, &Environment::here(), made, false)
 }
 
-/// Refuses a page that cannot be written before anything is measured for it.
-fn tried(page: &Path) -> anyhow::Result<()> {
+/// Refuses a page that cannot be written, or is one of the files that are read, before anything is measured for it.
+fn tried(page: Option<&Path>, read: &[PathBuf]) -> anyhow::Result<()> {
+    let Some(page) = page else { return Ok(()) };
+    output::keep(read, page)?;
     output::try_file(page).context("nothing was run; --report FILE writes the page elsewhere")
 }
 
@@ -166,8 +168,13 @@ fn run_without_results(
             if let ([trace], Some(into)) = (files.as_slice(), output)
                 && commands::import::is_trace(trace)
             {
+                if *strict || kind.is_some() || !vmallocinfo.is_empty() || format == Format::Json {
+                    return usage(
+                        "--strict, --kind, --vmallocinfo, --json: this is a trace, which is written as it is",
+                    );
+                }
                 commands::import::rewrite(trace, into)?;
-                print(&format!("next: freehold replay {}\n", view::plain(&into.display().to_string())))?;
+                print(&format!("next: freehold replay {}\n", view::plain(&workload::shown(into))))?;
                 return Ok(Some(false));
             }
             let imported = commands::import::run(files, output.as_deref(), vmallocinfo, *kind)?;
@@ -185,7 +192,7 @@ fn run_without_results(
             if *all && format != Format::Screen {
                 return usage("--all: of the screen; the other formats have every table");
             }
-            report.as_deref().map_or(Ok(()), tried)?;
+            tried(report.as_deref(), file.as_slice())?;
             let (name, results, environment) = read(file.as_deref())?;
             let made = Made { page: report.clone(), ..Made::again(name, results) };
             return finish(common, &environment, made, *all).map(Some);
@@ -218,18 +225,18 @@ fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Resul
     Ok(match command {
         Command::Verify { files, engine } => {
             let engines = outside::named(engine)?;
-            Made::new("verify", commands::verify::run(files, &engines, progress))
+            Made::new("verify", commands::verify::run(files, &engines, progress)?)
         }
         Command::Replay { files, engine, instructions: true, .. } => {
             Made::new("replay", commands::instructions::run(files, engine, progress)?)
         }
         Command::Replay { files, report, predict, .. } if predict.is_asked() => {
-            report.as_deref().map_or(Ok(()), tried)?;
+            tried(report.as_deref(), files)?;
             let results = commands::replay::predict(files, &predict.set, predict.way())?;
             Made { page: report.clone(), ..Made::new("replay", results) }
         }
         Command::Replay { files, engine, rounds, report, .. } => {
-            report.as_deref().map_or(Ok(()), tried)?;
+            tried(report.as_deref(), files)?;
             let files: Vec<_> = files.iter().map(|file| (file, *rounds)).collect();
             let results = commands::replay::run(&files, engine, progress)?;
             Made { page: report.clone(), ..Made::new("replay", results) }
@@ -241,7 +248,7 @@ fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Resul
         Command::Reproduce { what, options, report } => {
             let page = || Path::new(PAGES).join(format!("{}.html", what.name()));
             let page = report.clone().unwrap_or_else(page);
-            tried(&page)?;
+            tried(Some(&page), &[])?;
             let results = study::run(*what, options, progress)?;
             Made { page: Some(page), ..Made::new(format!("reproduce {}", what.name()), results) }
         }

@@ -16,6 +16,16 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// So many of a thing, which is one of a kind that ends as English words do: `1 file`, `2 entries`, `1,000 mismatches`.
+pub fn counted(number: u64, thing: &str) -> String {
+    let several = match (thing.strip_suffix('y'), thing.ends_with("ch")) {
+        _ if number == 1 => thing.to_owned(),
+        (Some(stem), _) => format!("{stem}ies"),
+        (None, is_sibilant) => format!("{thing}{}", if is_sibilant { "es" } else { "s" }),
+    };
+    format!("{} {several}", count(number))
+}
+
 /// A number with as many decimals as it deserves.
 pub fn fixed(value: f64) -> String {
     if value >= 1000.0 {

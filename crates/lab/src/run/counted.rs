@@ -14,6 +14,8 @@ use std::time::Instant;
 
 /// Points in time at which a run without samples is looked at.
 const BUCKETS: usize = 200;
+/// Operations of the set-up until it is asked whether the run shall end.
+const BATCH: usize = 1024;
 
 /// What a run answered and did.
 #[derive(Clone, Debug, Default)]
@@ -72,13 +74,17 @@ pub(super) fn count_run<F: Replayable>(
     }
     let mut judge: F::Judge = Judge::new(entry, &workload.scene);
     for (at, op) in workload.setup.iter().enumerate() {
+        if at % BATCH == 0 {
+            stop::check();
+        }
         let (answer, _) = session.run_counted(op);
         if F::outcome(answer) == Outcome::Unsupported {
             session.validate().map_err(Stop::Wrong)?;
             return Err(Stop::LeftOut("it cannot place objects where they were".to_owned()));
         }
         let noted = F::note(&mut run.seen, &mut judge, &session, (op, None), answer);
-        noted.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
+        let wrong = |reason| Stop::Wrong(wrong::<F>(&session, format!("set-up operation {at}: {reason}")));
+        noted.map_err(wrong)?;
     }
     run.metadata_peak_bytes = session.metadata_bytes();
     let (started, mut unsupported) = (Instant::now(), 0);
@@ -104,6 +110,11 @@ pub(super) fn count_run<F: Replayable>(
     }
 }
 
+/// What is wrong with an answer; before it how the engine ended, if it has none for that reason.
+fn wrong<F: Replayable>(session: &F::Session, reason: String) -> String {
+    session.validate().err().map_or(reason.clone(), |how| format!("{how}: {reason}"))
+}
+
 impl<F: Replayable> Counted<F> {
     /// The operations from `from` on, and the state behind them. How many the engine does not have.
     fn stretch(
@@ -122,7 +133,7 @@ impl<F: Replayable> Counted<F> {
                 session.validate()?;
             }
             let noted = F::note(&mut self.seen, judge, session, (op, Some(at)), answer);
-            noted.map_err(|reason| format!("operation {at}: {reason}"))?;
+            noted.map_err(|reason| wrong::<F>(session, format!("operation {at}: {reason}")))?;
             let (work, kind) = (F::work(&tally), F::kind(op));
             self.answers.push(answer);
             self.works.push(u32::try_from(work).unwrap_or(u32::MAX));

@@ -6,7 +6,7 @@
 
 use super::{Replay, Replayable};
 use crate::kind::Suite;
-use crate::record::{Key, Metric, Results, Stat, count};
+use crate::record::{Key, Metric, Results, Stat, count, counted};
 
 /// Operations that a recording has at least.
 const LEAST_OPERATIONS: usize = 1_000;
@@ -52,10 +52,10 @@ impl Recorded {
             let recordings = ratios.len() as u64;
             let key = Key::new(suite.name(), "recordings").op(format!("loop, by {yardstick}"));
             results.of(key).put(Metric::Ratio, Stat::Mean, mean, recordings);
-            let (plural, least) = (if recordings == 1 { "" } else { "s" }, count(LEAST_OPERATIONS as u64));
             results.note(format!(
-                "{recordings} {} recording{plural} of {least} operations and more: {mean:.2} of {yardstick}'s time (geometric mean)",
-                suite.name(),
+                "{} of {} operations and more: {mean:.2} of {yardstick}'s time (geometric mean)",
+                counted(recordings, &format!("{} recording", suite.name())),
+                count(LEAST_OPERATIONS as u64),
             ));
         }
     }

@@ -43,12 +43,15 @@ pub(super) fn table(results: &Results) -> Option<Table> {
         let [old, new] = [before, after].map(|record| figure_like(record.metric.unit(), record.value, least));
         let figure = format!("{} {}", before.metric.name(), before.stat.name()).replace('_', " ");
         let verdict = if ratio(pair) > 1.0 { "worse" } else { "better" };
-        let change = format!("{verdict}, {:+.0} %", 100.0 * (ratio(pair) - 1.0));
+        let change = match 100.0 * (ratio(pair) - 1.0) {
+            percent if percent.is_finite() => format!("{verdict}, {percent:+.0} %"),
+            _ => format!("{verdict}, from 0"),
+        };
         names.chain([figure, old, new, change]).collect()
     };
     let header = NAMES.iter().map(|field| field.name()).chain(["figure", "before", "after", "verdict"]);
     let title = format!(
-        "Of {compared} figures {worse} are worse and {} better: by {:.0} % and more, beyond both spreads",
+        "Worse: {worse}, better: {}, of {compared} in all; by {:.0} % and more, beyond both spreads",
         pairs.len() - worse,
         100.0 * THRESHOLD
     );

@@ -50,10 +50,10 @@ pub(super) fn lines(title: &str, results: &Results, width: usize) -> String {
         let group = [Field::Suite, Field::Workload, Field::Engine].map(|field| before.field(field));
         let group = group.into_iter().flatten().collect::<Vec<_>>().join(" ");
         if group != heading {
-            wrap(&mut text, &format!("{group}:"), width);
+            broken(&format!("{group}:"), width).iter().for_each(|line| text.extend([line, "\n"]));
             heading = group;
         }
-        let name = broken_at_points(&name(before), width.saturating_sub(FIGURES).max(NAME));
+        let name = broken_at_joints(&name(before), width.saturating_sub(FIGURES).max(NAME));
         let figures = format!("{}{:>CHANGE$} {}", side(before), change(before, after), side(after));
         for (at, part) in name.iter().enumerate() {
             let figures = if at == 0 { figures.as_str() } else { "" };
@@ -63,10 +63,10 @@ pub(super) fn lines(title: &str, results: &Results, width: usize) -> String {
     text
 }
 
-/// A name in lines of that many columns: broken behind its points, and what is longer than a line anywhere.
-fn broken_at_points(name: &str, width: usize) -> Vec<String> {
+/// A name in lines of that many columns: broken between its words, and what is longer than a line anywhere.
+fn broken_at_joints(name: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for part in name.split_inclusive('.').flat_map(|part| broken(part, width)) {
+    for part in name.split_inclusive(['.', '_']).flat_map(|part| broken(part, width)) {
         match lines.last_mut() {
             Some(line) if line.chars().count() + part.chars().count() <= width => line.push_str(&part),
             _ => lines.push(part),
@@ -124,7 +124,10 @@ fn scaled(record: &Record) -> f64 {
 fn side(record: &Record) -> String {
     let share =
         record.stddev.filter(|_| record.value > 0.0).map(|deviation| 100.0 * deviation / record.value);
-    let share = share.filter(|share| *share >= 0.5).map(|share| format!("\u{b1} {share:>2.0}%"));
+    let share = share.filter(|share| *share >= 0.5).map(|share| match share {
+        ..999.5 => format!("\u{b1}{share:>3.0}%"),
+        _ => "\u{b1}>9x".to_owned(), // no more columns
+    });
     format!("{:>10} {:<5}", number(scaled(record)), share.unwrap_or_default())
 }
 
@@ -155,5 +158,9 @@ fn change(before: &Record, after: &Record) -> String {
         return format!("{sign}{}", number(difference.abs()));
     }
     let percent = 100.0 * difference / before.value;
-    if percent.abs() < 0.05 { "+0.0%".to_owned() } else { format!("{percent:+.1}%") }
+    match percent.abs() {
+        ..0.05 => "+0.0%".to_owned(),
+        ..1e5 => format!("{percent:+.1}%"),
+        _ => format!("{percent:+.1e}%"),
+    }
 }

@@ -5,7 +5,7 @@ use super::definition::{Definition, Scope, View};
 use super::escape::plain;
 use super::findings::{self, findings};
 use super::{Table, changes, histogram, published, side_by_side, table};
-use crate::record::{Environment, Results};
+use crate::record::{Environment, Results, counted};
 use std::fmt::Write;
 
 /// Columns of a terminal, and of a mail.
@@ -44,7 +44,9 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
     let facts = ["rounds", "repeat", "loops", "seed"].into_iter();
     let facts: Vec<String> =
         facts.filter_map(|name| Some(format!("{name}: {}", results.facts.get(name)?))).collect();
-    wrap(&mut text, &facts.join(", "), MAIL);
+    if !facts.is_empty() {
+        wrap(&mut text, &facts.join(", "), MAIL);
+    }
     let found = findings(results);
     if let Some(heads) = findings::heads(&found).filter(|_| !all && definition.heads) {
         text.push('\n');
@@ -91,8 +93,7 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
         }
     }
     if hidden > 0 {
-        let tables = if hidden == 1 { "table" } else { "tables" };
-        let _ = write!(text, "\n{hidden} more {tables}: freehold show --all\n");
+        let _ = write!(text, "\n{}: freehold show --all\n", counted(hidden as u64, "more table"));
     }
     let matters = |note: &str| note.starts_with("FAILED") || note.contains("left out");
     let (said, behind): (Vec<&String>, Vec<&String>) =
@@ -104,8 +105,7 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
         wrap(text, note, width);
     }
     if !behind.is_empty() {
-        let notes = if behind.len() == 1 { "note" } else { "notes" };
-        let _ = write!(text, "\n{} {notes}: freehold show --all\n", behind.len());
+        let _ = write!(text, "\n{}: freehold show --all\n", counted(behind.len() as u64, "note"));
     }
 }
 
@@ -154,9 +154,12 @@ fn write_table(text: &mut String, table: &Table, width: usize) {
     };
     let mut widths: Vec<usize> = (0..table.header.len()).map(column_width).collect();
     let names = table.name_columns.min(widths.len());
-    // Names leave room for figures, for all of them if that is a third of the line; the longest of those that do not go on below.
-    let figures: usize = widths.iter().skip(names).map(|width| width + 2).sum();
-    let room = width.saturating_sub(figures.max(width / 3) + 2 * names).max(NAME * names);
+    // Names leave room for figures, for all of them if that is a third of the line, and for the widest in any case; the longest of
+    // those that do not go on below.
+    let figures = widths.iter().skip(names).map(|width| width + 2);
+    let (all, widest) = (figures.clone().sum::<usize>(), figures.max().unwrap_or(0));
+    let left = |taken: usize| width.saturating_sub(taken + 2 * names);
+    let room = left(all.max(width / 3)).max(NAME * names).min(left(widest)).max(names);
     while widths.iter().take(names).sum::<usize>() > room {
         let longest = widths.iter().take(names).copied().max().unwrap_or(0);
         widths.iter_mut().take(names).for_each(|width| *width = (*width).min(longest - 1));

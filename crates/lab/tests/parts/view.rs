@@ -360,7 +360,7 @@ fn a_change_is_worse_or_better_beyond_a_threshold_and_both_spreads() {
     let (_, text) = shown("", &results);
     let lines: Vec<String> =
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let title = "Of 4 figures 1 are worse and 1 better: by 5 % and more, beyond both spreads";
+    let title = "Worse: 1, better: 1, of 4 in all; by 5 % and more, beyond both spreads";
     let from = lines.iter().position(|line| line == title).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(
         lines[from + 1..from + 4],

@@ -87,7 +87,8 @@ fn two_recordings_of_one_name_are_told_apart_and_compared_by_what_is_in_them() {
         document.find(query).count()
     };
     assert!(
-        exact("op=alloc|metric=work|stat=mean") == 2 && compared.contains(" differ; 0 are in the first"),
+        exact("op=alloc|metric=work|stat=mean") == 2
+            && compared.contains(" different. Figures of the first document alone: 0;"),
         "{compared}"
     );
     assert!(compared.contains(" 0 differ"), "{compared}");
@@ -308,6 +309,32 @@ fn output_that_cannot_be_written_fails() {
         );
     }
     assert!(text(&freehold(&["--help"]).stdout).contains("Usage: "));
+}
+
+#[test]
+fn no_input_is_written_over() {
+    let (folder, file) = folder_with("kept.csv", trace(9));
+    let vma = folder.path().join("vma.csv.zst");
+    fs::copy(data("traces/pynumpy.vma.csv.zst"), &vma).unwrap();
+    let document = folder.path().join("kept.json");
+    fs::write(&document, run(replay(&file, folder.path()).arg("--json")).stdout).unwrap();
+    let (file, vma, document) = (file.to_str().unwrap(), vma.to_str().unwrap(), document.to_str().unwrap());
+    for (args, kept) in [
+        (&["replay", file, "--report", file][..], file),
+        (&["replay", file, "--strict", "--report", file], file),
+        (&["show", document, "--report", document], document),
+        (&["emit-c", vma, "-o", vma], vma),
+        (&["shrink", file, "--engine", "rbtree:linux", "--while", "differs", "-o", file], file),
+    ] {
+        let before = fs::read(kept).unwrap();
+        let output = freehold(args);
+        let said = text(&output.stderr);
+        assert!(
+            output.status.code() == Some(2) && said.contains("is read: write to another"),
+            "{args:?}: {said}"
+        );
+        assert_eq!(fs::read(kept).unwrap(), before, "{args:?}");
+    }
 }
 
 #[test]

@@ -85,9 +85,40 @@ fn documents_are_set_side_by_side_as_the_test_robots_do() {
     let told = side_by_side(&["compare", &old, &new, "--format", "lkml"]);
     assert_eq!(told, GOLDEN, "{told}");
     let all = text(&freehold(&["compare", &old, &new]).stdout);
-    assert!(all.contains("1 exact figures are the same, 2 differ"), "{all}");
+    assert!(all.contains("Exact figures: 1 the same, 2 different."), "{all}");
     // Beyond both spreads.
     assert!(all.contains("worse, +100 %") && all.contains("better, -50 %"), "{all}");
+}
+
+#[test]
+fn long_names_and_figures_keep_their_columns() {
+    let folder = TempDir::new().unwrap();
+    let engine = format!("so:/{}.so", "a_long_folder/".repeat(8));
+    let made = |name: &str, records: &[&str]| {
+        let file = document(&folder.path().join(name), records);
+        let json = fs::read_to_string(&file).unwrap();
+        fs::write(&file, json.replace("\"btree\"", &format!("{engine:?}"))).unwrap();
+        file
+    };
+    let name = "an_operation_whose_name_goes_on_and_on";
+    let old = made(
+        "old.json",
+        &[&format!(r#"{name} time median 1 ns ,"lo":1.0,"hi":1.0,"sd":8.08"#), "free time median 0 ns"],
+    );
+    let new = made(
+        "new.json",
+        &[&format!(r#"{name} time median 2e9 ns ,"lo":2e9,"hi":2e9,"sd":4e10"#), "free time median 5 ns"],
+    );
+    let all = text(&freehold(&["compare", &old, &new, "--format", "lkml"]).stdout);
+    assert!(all.lines().all(|line| line.len() <= 72), "{all}");
+    for row in [
+        "         1 ~808%   +2.0e11%  2.000e+09 ~>9x   an_operation_whose_name_\n",
+        "                                              goes_on_and_on.time_ns\n",
+        "         0               +5          5        free.time_ns\n",
+    ] {
+        assert!(all.contains(row), "{row} is missing in {all}");
+    }
+    assert!(all.contains("worse, from 0"), "{all}");
 }
 
 /// Names with both figures and the change, by their columns.

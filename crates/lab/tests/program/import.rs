@@ -63,6 +63,52 @@ fn what_cannot_be_read_leaves_no_trace_and_says_the_line() {
     assert!(text(&kind.stderr).contains("the kinds are kva, pcpu, vma and mt"));
 }
 
+#[test]
+fn what_is_read_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("storm.txt"), TEXT).unwrap();
+    fs::write(at("areas.txt"), "").unwrap();
+    std::os::unix::fs::symlink(at("storm.txt"), at("link.txt")).unwrap();
+    let (read, areas) = (at("storm.txt"), at("areas.txt"));
+    for (into, more) in [("storm.txt", &[][..]), ("link.txt", &[]), ("areas.txt", &["--vmallocinfo", &areas])]
+    {
+        let output = freehold(&[&["import", &read, "-o", &at(into)], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{into}");
+        let said = text(&output.stderr);
+        assert!(said.contains(&format!("{into} is read: write to another file")), "{said}");
+        assert_eq!(fs::read_to_string(at("storm.txt")).unwrap(), TEXT);
+    }
+    let full = freehold(&["import", &at("storm.txt"), "-o", "/dev/full"]);
+    assert_eq!(full.status.code(), Some(1));
+    let said = text(&full.stderr);
+    assert_eq!(said, "freehold: /dev/full cannot be written: No space left on device (os error 28)\n");
+}
+
+#[test]
+fn one_is_no_several_and_names_are_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path().join(OsStr::from_bytes(b"odd\xff\n.csv"));
+    let from = folder.path().join("one.txt");
+    fs::write(&from, TEXT.lines().next().unwrap().to_owned() + "\n").unwrap();
+    let import = |from: &Path, more: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_freehold"));
+        command.arg("import").arg(from).arg("-o").arg(&into).args(more).output().unwrap()
+    };
+    let said = text(&import(&from, &[]).stdout);
+    assert!(said.contains("1 event of kind kva, 1 row\n"), "{said}");
+    assert!(said.lines().last().unwrap().ends_with("odd\\xff\\n.csv"), "{said}");
+    let json: serde_json::Value = serde_json::from_slice(&import(&from, &["--json"]).stdout).unwrap();
+    assert!(json["import"]["file"].as_str().unwrap().ends_with("odd\\xff\\n.csv"), "{json}");
+    // A trace is written as it is, whatever else is asked for.
+    for more in [&["--json"][..], &["--strict"], &["--kind", "kva"]] {
+        assert_eq!(import(&into, more).status.code(), Some(2), "{more:?}");
+    }
+    assert_eq!(import(&into, &[]).status.code(), Some(0));
+}
+
 /// The documents in `docs/formats.md` are read as such; those of traces and recordings have a test of their own.
 #[test]
 fn documented_json_is_what_the_program_reads_and_writes() {

@@ -29,3 +29,29 @@ fn inspect_tells_what_a_percpu_trace_asks_for() {
     assert!(asked("cannot wait") > 0.0);
     assert_eq!(asked("can wait") + asked("cannot wait"), 124_050.0);
 }
+
+#[test]
+fn the_peaks_of_objects_and_of_bytes_are_of_moments_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("peaks.csv").display().to_string();
+    let rows = "\
+        0,0,0,I,1,100000,8192,,,,c\n1000,0,1,A,2,200000,8192,1,100000,fffff000,\n1000,0,1,F,1,,,,,,\n1000,0,1,F,2,,,,,,\n\
+        1000,0,1,A,3,300000,65536,1,100000,fffff000,\n";
+    let head = "#vml-trace v1 kind=kva kernel=6 ncpu=2 pagesize=4096\n#workload w: d\n#lost_records=0\n\
+                #dt_ns,cpu,tid,op,obj,addr,size,align,vstart,vend,aux\n";
+    std::fs::write(&file, format!("{head}{rows}")).unwrap();
+    let results = Results::of(&["inspect", &file]);
+    results.is("op=peak|metric=live", 2.0);
+    results.is("op=peak|metric=bytes", 65536.0);
+    // What was there at the start came at no rate.
+    results.is("event=live at the start, placed where they were|metric=count", 1.0);
+    assert_eq!(results.value("event=live at the start, placed where they were|metric=rate"), None);
+    // All rates are of the time from the first operation to the last.
+    let rates =
+        ["event=allocation", "op=demand"].map(|of| results.value(&format!("{of}|metric=rate")).unwrap());
+    assert_eq!(rates.map(f64::round), [2e9 / 3e3; 2].map(f64::round));
+    let calls = text(&freehold(&["inspect", &data("traces/pynumpy.vma.csv.zst")]).stdout);
+    let (_, calls) = calls.split_once("what calls meet").unwrap();
+    let (calls, _) = calls.split_once("\n\n").unwrap();
+    assert!(calls.contains("mprotect()") && !calls.contains("demand") && !calls.contains("sizes"), "{calls}");
+}

@@ -122,6 +122,16 @@ fn verify_says_what_it_checked() {
 }
 
 #[test]
+fn one_file_that_cannot_be_checked_is_not_several() {
+    let talk = data("vectors/kva/talk.txt");
+    assert_eq!(freehold(&["verify", &talk, &talk]).status.code(), Some(2));
+    let output = freehold(&["verify", "/dev/null"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = "FAILED: 1 file, 0 operations checked, 0 mismatches, 1 file cannot be checked";
+    assert!(text(&output.stdout).contains(said), "{}", text(&output.stdout));
+}
+
+#[test]
 fn wrong_usage_is_exit_code_2() {
     for args in [
         &["verify"][..],

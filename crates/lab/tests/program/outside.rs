@@ -114,6 +114,73 @@ fn an_engine_that_dies_or_hangs_is_reported_as_its_own() {
 }
 
 #[test]
+fn an_engine_that_dies_in_create_is_reported_as_its_own() {
+    if !has_cc("an_engine_that_dies_in_create_is_reported_as_its_own") {
+        return;
+    }
+    let kva = "bench kva --quick --n 100 --workload churn";
+    let maple = "bench maple --quick --n 100 --workload lookup";
+    let (vma, log) = (data("traces/pynumpy.vma.csv.zst"), data("vectors/maple/pub01-tiny-plain-mix.txt.zst"));
+    let (example, bump, sorted) = (EXAMPLE, include_str!("engines/bump.c"), include_str!("engines/sorted.c"));
+    for (name, source, how, told, commands) in [
+        (
+            "kva",
+            example,
+            "__builtin_trap()",
+            "died of SIGILL",
+            vec![
+                format!("verify {}", data(CHURN)),
+                format!("replay {}", data(CHURN)),
+                kva.to_owned(),
+                "stress kva --loops 64 --repeat 1 --n 100".to_owned(),
+                "bench kva --cold --n 100".to_owned(),
+            ],
+        ),
+        (
+            "percpu",
+            bump,
+            "abort()",
+            "died of SIGABRT",
+            vec![
+                format!("replay {}", data("traces/netns.pcpu.csv.zst")),
+                "stress percpu --loops 64 --repeat 1 --n 100".to_owned(),
+                "bench percpu --quick --n 100".to_owned(),
+            ],
+        ),
+        (
+            "maple",
+            sorted,
+            "exit(0)",
+            "ended with code 0",
+            vec![
+                format!("verify {vma}"),
+                format!("verify {log}"),
+                format!("replay {vma}"),
+                maple.to_owned(),
+                "stress maple --loops 64 --repeat 1 --n 100".to_owned(),
+            ],
+        ),
+    ] {
+        let source = source.replacen("scene)\n{\n", &format!("scene)\n{{\n\tif (scene)\n\t\t{how};\n"), 1);
+        let source = format!("#include <signal.h>\n#include <stdlib.h>\n{source}");
+        let engine = format!("so:{}", built(&format!("dies_in_create_{name}"), &source).display());
+        for command in commands {
+            let args: Vec<&str> = command.split(' ').chain(["--engine", &engine, "--json"]).collect();
+            let output = freehold(&args);
+            assert_eq!(
+                output.status.code(),
+                Some(1),
+                "{args:?}: {}{}",
+                text(&output.stdout),
+                text(&output.stderr)
+            );
+            let all = text(&output.stdout) + &text(&output.stderr);
+            assert!(all.contains(&format!("engine {engine} {told} in create")), "{args:?}: {all}");
+        }
+    }
+}
+
+#[test]
 fn an_engine_that_cannot_manage_a_space_is_left_out_and_not_destroyed() {
     if !has_cc("an_engine_that_cannot_manage_a_space_is_left_out_and_not_destroyed") {
         return;
@@ -129,6 +196,8 @@ fn an_engine_that_cannot_manage_a_space_is_left_out_and_not_destroyed() {
 fn what_is_no_engine_is_wrong_usage() {
     for (engine, reason) in [
         ("so:/nowhere/at/all.so", "cannot open shared object file"),
+        ("so:--help", "cannot open shared object file"),
+        ("so:", "engine so:: the path of a shared object is missing"),
         ("btree:lowest", "one from outside is wanted"),
     ] {
         let output = freehold(&["verify", &data(CHURN), "--engine", engine]);

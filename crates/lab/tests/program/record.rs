@@ -125,6 +125,30 @@ fn options_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn mappings_that_cannot_be_read_are_said_to_be_missing() {
+    let folder = shared_folder();
+    let without_proc = |script: &str| {
+        let script = format!("mount -t tmpfs none /proc && {script}");
+        let mut unshare = Command::new("unshare");
+        unshare
+            .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+            .current_dir(folder.path());
+        unshare.output().ok()
+    };
+    if !without_proc("true").is_some_and(|ran| ran.status.success()) {
+        eprintln!(
+            "mappings_that_cannot_be_read_are_said_to_be_missing: skipped: /proc cannot be hidden here"
+        );
+        return;
+    }
+    let told = text(&without_proc("./freehold record vma -o mine.csv -- true").unwrap().stdout);
+    assert!(
+        told.contains("warning: /proc/PID/maps could not be read, times: 1; first mappings are missing"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_plan_of_ptrace_changes_nothing() {
     let output = freehold(&["record", "vma", "--plan", "--", "true"]);
     assert_eq!(output.status.code(), Some(0));

@@ -175,6 +175,8 @@ pub(super) struct Recorder<'a> {
     foreign: u64,
     /// Tasks whose makers were killed before they could say so.
     unknown: u64,
+    /// Programs whose first mappings could not be read.
+    unread: u64,
     ended: Option<Ended>,
     /// Whether the command has executed its program.
     executed: Arc<AtomicBool>,
@@ -195,7 +197,18 @@ impl<'a> Recorder<'a> {
         let file = folder.join(EVENTS_LOG);
         let out = fs::File::create(&file).map_err(Failure::file(&file, "written"))?;
         let (tasks, out, executed) = (Tasks::new(), BufWriter::new(out), Arc::default());
-        Ok(Self { tracer, tasks, folder, file, out, foreign: 0, unknown: 0, ended: None, executed })
+        Ok(Self {
+            tracer,
+            tasks,
+            folder,
+            file,
+            out,
+            foreign: 0,
+            unknown: 0,
+            unread: 0,
+            ended: None,
+            executed,
+        })
     }
 
     /// Tells that the first process is there, before what other sources tell of it.
@@ -389,6 +402,7 @@ impl<'a> Recorder<'a> {
     /// Writes the mappings of a task.
     fn write_maps(&mut self, task: u32) -> Result<(), Failure> {
         let maps = fs::read(format!("/proc/{task}/maps")).unwrap_or_default();
+        self.unread += u64::from(maps.is_empty());
         // The kernel shows a page of its own to all processes, which is none of theirs.
         let maps = String::from_utf8_lossy(&maps);
         for mapping in maps.lines().filter(|line| !line.ends_with("[vsyscall]")).filter_map(maps::line) {
@@ -412,6 +426,12 @@ impl<'a> Recorder<'a> {
         }
         if self.unknown > 0 {
             warnings.push(format!("{} tasks came from makers that were killed meanwhile", self.unknown));
+        }
+        if self.unread > 0 {
+            warnings.push(format!(
+                "/proc/PID/maps could not be read, times: {}; first mappings are missing",
+                self.unread
+            ));
         }
         warnings
     }

@@ -99,7 +99,7 @@ fn linux_6_1_has_callers_of_objects_and_no_events_of_areas() {
 
     fs::write(folder.path().join("recording"), recording("kva", "6.1.0-18", "")).unwrap();
     let error = imported(folder.path()).unwrap_err().to_string();
-    let words = ["vmalloc:alloc_vmap_area", "Linux has it from 6.2 on", "a recording of 6.1.0-18"];
+    let words = ["vmalloc:alloc_vmap_area", "Linux has it from 6.2 on", "this recording is 6.1.0-18"];
     assert!(words.iter().all(|word| error.contains(word)), "{error}");
 }
 

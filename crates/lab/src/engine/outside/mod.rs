@@ -124,6 +124,9 @@ impl Library {
         }
         let Some(path) = name.strip_prefix(PREFIX) else { return Ok(None) };
         let path = PathBuf::from(path);
+        if path.as_os_str().is_empty() {
+            return Err(Failure::Usage(format!("engine {name}: the path of a shared object is missing")));
+        }
         let (_, about) =
             process(&path).map_err(|reason| Failure::Usage(format!("engine {name}: {reason}")))?;
         let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
@@ -165,12 +168,19 @@ impl Library {
         self.about.family == MAPLE
     }
 
-    /// An engine in a process of its own.
+    /// An engine in a process of its own. It is there also if its process has ended: only one that cannot manage the scene is left out.
     fn start(&self, scene: &Scene) -> Result<Wire, String> {
         let told = |how| format!("engine {} {how}", self.name);
         let Source::Object(path) = &self.source else { return Err(told("is no shared object".to_owned())) };
-        let (mut process, _) = process(path).map_err(told)?;
-        process.create(scene).map_err(told)?;
+        let mut process = process(path).map(|(process, _)| process);
+        if let Ok(started) = &mut process
+            && let Err(how) = started.create(scene)
+        {
+            if started.ended().is_none() {
+                return Err(told(how));
+            }
+            process = Err(format!("{how} in create"));
+        }
         Ok(Wire { name: self.name, process: RefCell::new(process) })
     }
 }
@@ -178,20 +188,26 @@ impl Library {
 fn process(path: &std::path::Path) -> Result<(Process, About), String> {
     let mut program = itself::command().map_err(|error| error.to_string())?;
     let timeout = Duration::from_secs(TIMEOUT.load(Ordering::Relaxed));
-    Process::start(program.arg(SERVE).arg(path), timeout)
+    Process::start(program.args([SERVE, "--"]).arg(path), timeout)
 }
 
 /// The way to an engine. Once its process has ended every operation is unsupported, and [`Wire::valid`] says how it ended.
 #[derive(Debug)]
 struct Wire {
     name: &'static str,
-    process: RefCell<Process>,
+    /// How the process ended, if it has made no engine.
+    process: RefCell<Result<Process, String>>,
 }
 
 impl Wire {
+    /// What the process answers, or nothing if it has ended.
+    fn ask<T>(&self, asked: impl FnOnce(&mut Process) -> Result<T, String>) -> Option<T> {
+        self.process.borrow_mut().as_mut().ok().and_then(|process| asked(process).ok())
+    }
+
     /// Runs operations; nanoseconds.
     fn run(&self, ops: &[Op], answers: &mut [Answer]) -> u64 {
-        self.process.borrow_mut().run(ops, answers).unwrap_or_else(|_| {
+        self.ask(|process| process.run(ops, answers)).unwrap_or_else(|| {
             answers.fill(Answer::default());
             0
         })
@@ -199,18 +215,20 @@ impl Wire {
 
     /// Runs operations one by one; the nanoseconds of each.
     fn run_each(&self, ops: &[Op], answers: &mut [Answer], took: &mut [u64]) {
-        if self.process.borrow_mut().run_each(ops, answers, took).is_err() {
+        if self.ask(|process| process.run_each(ops, answers, took)).is_none() {
             answers.fill(Answer::default());
         }
     }
 
     fn bytes(&self) -> usize {
-        self.process.borrow_mut().bytes().map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+        self.ask(Process::bytes).map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
     /// Whether the process is there; else how it ended.
     fn valid(&self) -> Result<(), String> {
-        self.process.borrow().ended().map_or(Ok(()), |how| Err(format!("engine {} {how}", self.name)))
+        let process = self.process.borrow();
+        let how = process.as_ref().map_or_else(|how| Some(how.as_str()), Process::ended);
+        how.map_or(Ok(()), |how| Err(format!("engine {} {how}", self.name)))
     }
 }
 

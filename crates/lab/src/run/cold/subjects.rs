@@ -55,6 +55,7 @@ impl<F: Family> Cold for Allocator<F> {
         let (op, answer) = (&self.ops[at], self.answers[at]);
         if let Some(judge) = &mut self.judge {
             if F::outcome(answer) != Outcome::Done {
+                self.session.validate()?;
                 return Err(format!("{}: it was not done", F::told(op)));
             }
             judge.check(op, answer)?;
@@ -73,13 +74,14 @@ fn allocator<F: Family>(
     session.expect_objects(workload.objects);
     let ops = workload.ops.clone();
     let mut judge = (judged && !entry.is_floor()).then(|| F::Judge::new(entry, &workload.scene));
+    let wrong = |reason| anyhow::anyhow!("{WORKLOAD}: {}: set-up: {reason}", entry.label());
     for op in &workload.setup {
         let (answer, _) = session.run_counted(op);
         if F::outcome(answer) != Outcome::Done && !entry.is_floor() {
+            session.validate().map_err(wrong)?;
             return Ok(None);
         }
         if let Some(judge) = &mut judge {
-            let wrong = |reason| anyhow::anyhow!("{WORKLOAD}: {}: set-up: {reason}", entry.label());
             judge.check(op, answer).map_err(wrong)?;
         }
     }

@@ -16,8 +16,8 @@ use crate::workload::suite::{Case, CaseInfo, Params, Suited};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-pub(crate) use options::SIZE;
 pub use options::{Mode, Options, cases_of};
+pub(crate) use options::{SIZE, duration};
 pub use outcome::{CaseRun, Done, Ops};
 use subject::Subject;
 

@@ -75,7 +75,7 @@ fn mask(text: &str) -> Result<u32, String> {
 }
 
 /// A whole number and its unit.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: u64 = number.parse().map_err(|_| "write a number and ms, s, m or h".to_owned())?;

@@ -1,11 +1,15 @@
 //! Guests: engines that a program which has the lab as a library makes itself.
 
+use freehold::units::Span;
 use freehold_lab::commands::{replay, verify};
 use freehold_lab::engine::outside::{named, register};
 use freehold_lab::engine::{SpaceEngine, Takes};
+use freehold_lab::stop::{Stopped, until};
 use freehold_lab::view::findings;
 use freehold_lab::{Progress, data_folder};
 use freehold_trace::kva::{Driver, Session, Space};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Registers the default engine with that placement as a guest that says it takes the lowest address.
 fn guest(name: &str, placement: freehold::kva::Placement) {
@@ -33,9 +37,26 @@ fn a_guest_is_held_against_the_column_that_it_claims() {
     {
         guest("py:verified", placement);
         let engines = named(&["py:verified".to_owned()]).unwrap();
-        let results = verify::run(std::slice::from_ref(&vector), &engines, &mut Progress::silent());
+        let results = verify::run(std::slice::from_ref(&vector), &engines, &mut Progress::silent()).unwrap();
         assert_eq!(results.failed, fails, "{:?}", results.notes);
     }
+}
+
+/// The set-up may be longer than all else.
+#[test]
+fn a_run_that_is_stopped_ends_within_the_set_up() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    // It is too small for the set-up, and would fail there.
+    let make = move |space: &Space| -> Result<Box<dyn Session>, String> {
+        asked.store(true, Ordering::Relaxed);
+        let page = Span::new(0, 4095).ok_or("a page")?;
+        Ok(Box::new(Driver::new(SpaceEngine::new(&[page], space.granule, freehold::kva::Placement::Lowest)?)))
+    };
+    register("py:stopped", Takes::Lowest, Box::new(make)).unwrap();
+    let engines = ["py:stopped".to_owned()];
+    let run = || replay::run(&[("churn:100", 1)], &engines, &mut Progress::silent()).map(drop);
+    assert_eq!(until(stop, || run().map_err(|error| error.to_string())), Err(Stopped));
 }
 
 #[test]
