@@ -1,7 +1,7 @@
 //! The signals that end a program, as something to wait for.
 //!
 //! ```text
-//!   SIGINT, SIGTERM, SIGHUP ---> handler ---> one byte into a socket ---> `wait`
+//!   SIGINT, SIGTERM, SIGHUP, SIGQUIT ---> handler ---> one byte into a socket ---> `wait`
 //! ```
 //!
 //! The handler serves the whole process, whichever thread gets the signal. A program that is executed has the default actions again.
@@ -17,8 +17,12 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 /// What is caught.
-const CAUGHT: [(libc::c_int, &str); 3] =
-    [(libc::SIGINT, "SIGINT"), (libc::SIGTERM, "SIGTERM"), (libc::SIGHUP, "SIGHUP")];
+const CAUGHT: [(libc::c_int, &str); 4] = [
+    (libc::SIGINT, "SIGINT"),
+    (libc::SIGTERM, "SIGTERM"),
+    (libc::SIGHUP, "SIGHUP"),
+    (libc::SIGQUIT, "SIGQUIT"),
+];
 
 /// No [`Signals`] is there.
 const NONE: i32 = -1;
@@ -46,8 +50,8 @@ impl Signal {
     }
 }
 
-/// Catches `SIGINT`, `SIGTERM` and `SIGHUP` of the whole process from [`Signals::catch`] until it is dropped. A signal that was ignored
-/// before, as under nohup(1), stays ignored.
+/// Catches the signals that a terminal or a user sends to end a process, from [`Signals::catch`] until it is dropped. A signal that was
+/// ignored before, as under nohup(1), stays ignored.
 #[derive(Debug)]
 pub struct Signals {
     read: UnixStream,

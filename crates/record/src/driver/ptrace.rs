@@ -82,7 +82,7 @@ const MAKERS: &[(libc::c_long, Option<u64>)] = &[
 ];
 
 /// What a command does to its mappings is recorded into a folder, which is there. Blocks until the command and all that it made have
-/// ended. SIGINT, SIGTERM and SIGHUP go to the command; a second one kills it.
+/// ended. SIGINT, SIGTERM, SIGHUP and SIGQUIT go to the command; a second one kills it.
 ///
 /// # Errors
 /// This user or a container may not trace its own children, the command cannot be run, or a file cannot be written.

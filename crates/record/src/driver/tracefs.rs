@@ -53,7 +53,7 @@ pub struct Request {
     pub purge_times: bool,
 }
 
-/// Records into a folder, which is there. Blocks until the workload ends or SIGINT, SIGTERM or SIGHUP comes.
+/// Records into a folder, which is there. Blocks until the workload ends or SIGINT, SIGTERM, SIGHUP or SIGQUIT comes.
 ///
 /// # Errors
 /// The machine or this user lacks something, or a file cannot be read or written. What was changed is put back.

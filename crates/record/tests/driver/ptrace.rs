@@ -118,23 +118,25 @@ fn a_thread_that_executes_a_program_becomes_the_first_one() {
 #[test]
 fn a_signal_goes_to_the_command() {
     let _alone = alone();
-    let to = TempDir::new().unwrap();
-    let script = "trap 'exit 9' TERM; while :; do sleep 0.01; done";
-    let recorded = thread::scope(|scope| {
-        let recording = scope.spawn(|| recorded(&["sh", "-c", script], to.path()));
-        // Signals are caught before anything is written.
-        while !to.path().join(EVENTS_LOG).exists() && !recording.is_finished() {
-            thread::sleep(Duration::from_millis(1));
-        }
-        if !recording.is_finished() {
-            let pid = std::process::id().to_string();
-            assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
-        }
-        recording.join().unwrap()
-    });
-    let Some(recorded) = recorded else { return };
-    assert_eq!(recorded.signal, Some("SIGTERM"));
-    assert!(matches!(recorded.ended, Some(Ended::Code(9) | Ended::Signal(libc::SIGTERM))), "{recorded:?}");
+    for signal in ["TERM", "QUIT"] {
+        let to = TempDir::new().unwrap();
+        let script = format!("trap 'exit 9' {signal}; while :; do sleep 0.01; done");
+        let recorded = thread::scope(|scope| {
+            let recording = scope.spawn(|| recorded(&["sh", "-c", &script], to.path()));
+            // Signals are caught before anything is written.
+            while !to.path().join(EVENTS_LOG).exists() && !recording.is_finished() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            if !recording.is_finished() {
+                let pid = std::process::id().to_string();
+                assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+            }
+            recording.join().unwrap()
+        });
+        let Some(recorded) = recorded else { return };
+        assert_eq!(recorded.signal.map(|name| name.trim_start_matches("SIG")), Some(signal));
+        assert!(matches!(recorded.ended, Some(Ended::Code(9) | Ended::Signal(_))), "{recorded:?}");
+    }
 }
 
 #[test]
