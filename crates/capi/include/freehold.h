@@ -621,8 +621,8 @@ int fh_space_resize(struct fh_space *space,
 //
 // `below`, `above`: optional, get the addresses of both. One thread at a time. Cost: O(log n).
 //
-// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE; FH_ERANGE;
-// FH_EMOVING; FH_ENOMEM
+// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE; FH_ENOENT:
+// outside the space; FH_EMOVING; FH_ENOMEM
 int fh_space_split(struct fh_space *space,
                    uint64_t address,
                    struct fh_span *below,
@@ -1434,7 +1434,7 @@ int fh_slots_get(const struct fh_slots *slots,
 // Takes a slot back, which the caller does not use any more. A slot that was put back already is refused where it can be told, and
 // is a fault of the caller's otherwise. Any thread. Cost: an exchange, mostly.
 //
-// @return FH_OK; FH_ENULL; FH_ENOENT: no slot of the pool is held there
+// @return FH_OK; FH_ENULL; FH_ENOENT: no held slot of the pool starts there
 int fh_slots_put(const struct fh_slots *slots,
                  void *start);
 
@@ -1466,7 +1466,7 @@ int fh_stacks_get(const struct fh_stacks *stacks,
 // Takes a stack back, on which no code runs. `base`: its base. A stack that was put back already is refused where it can be told, and
 // is a fault of the caller's otherwise. Any thread. Cost: an exchange, mostly.
 //
-// @return FH_OK; FH_ENULL; FH_ENOENT: no stack of the pool is held there
+// @return FH_OK; FH_ENULL; FH_ENOENT: no held stack of the pool has this base
 int fh_stacks_put(const struct fh_stacks *stacks,
                   void *base);
 

@@ -22,6 +22,7 @@ pub struct fh_shared_space(SharedSpace<Value>);
 impl fh_shared_space {
     /// The failure, with the value of the region that is in the way, if it is still there.
     fn named(&self, failure: Failure) -> Failure {
+        let failure = failure.measuring(|| self.0.stats().largest_free_bytes);
         failure.naming(|address| self.0.read().get(address).copied())
     }
 }

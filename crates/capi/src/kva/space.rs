@@ -15,8 +15,9 @@ use std::mem::MaybeUninit;
 pub struct fh_space(AddressSpace<Value>);
 
 impl fh_space {
-    /// The failure, with the value of the region that is in the way.
+    /// The failure, with the value of the region that is in the way, or the size of the largest free block.
     fn named(&self, failure: Failure) -> Failure {
+        let failure = failure.measuring(|| self.0.stats().largest_free_bytes);
         failure.naming(|address| self.0.region_at(address).map(|region| *region.value()))
     }
 }
@@ -185,8 +186,8 @@ pub extern "C" fn fh_space_resize(
 ///
 /// `below`, `above`: optional, get the addresses of both. One thread at a time. Cost: O(log n).
 ///
-/// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE; FH_ERANGE;
-/// FH_EMOVING; FH_ENOMEM
+/// @return FH_OK; FH_ENULL; FH_EINVAL: the address is no multiple of the granule, a region's start, or in a guard; FH_EFREE; FH_ENOENT:
+/// outside the space; FH_EMOVING; FH_ENOMEM
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_space_split(
     space: Option<&mut fh_space>,
