@@ -333,7 +333,8 @@ extern "C" {
 // The sentence of a code. Static, never NULL. Any thread. Cost: constant.
 const char *fh_strerror(int code);
 
-// Makes an empty pooled space. `span` and `granule` as for fh_space_new.
+// Makes an empty pooled space. `span` and `granule` as for fh_space_new, but at most 2^36 granules, and at least 16 from a multiple
+// of 16 granules on: what lies beyond the outermost such multiples stays unused.
 //
 // The caller owns the handle, and ends it by fh_pooled_destroy. Any thread. Cost: constant.
 //
@@ -465,8 +466,8 @@ int fh_shared_space_resize(const struct fh_shared_space *space,
                            struct fh_span *span,
                            struct fh_conflict *conflict);
 
-// Begins to move a region, as fh_space_begin_move. Look-ups find it at its old place until the commit. Any thread. Cost: as
-// fh_shared_space_alloc.
+// Begins to move a region, as fh_space_begin_move. Until the move ends, look-ups and walks find it at both places, as two regions
+// with its value: its old place, and the part of the new one beyond that. Any thread. Cost: as fh_shared_space_alloc.
 //
 // @return as fh_space_begin_move; FH_EREADERS; FH_ESYSTEM
 int fh_shared_space_begin_move(const struct fh_shared_space *space,
@@ -1435,7 +1436,7 @@ int fh_slots_get(const struct fh_slots *slots,
 // Takes a slot back, which the caller does not use any more. A slot that was put back already is refused where it can be told, and
 // is a fault of the caller's otherwise. Any thread. Cost: an exchange, mostly.
 //
-// @return FH_OK; FH_ENULL; FH_ENOENT: no slot of the pool is held there
+// @return FH_OK; FH_ENULL; FH_ENOENT: no held slot of the pool starts there
 int fh_slots_put(const struct fh_slots *slots,
                  void *start);
 
@@ -1467,7 +1468,7 @@ int fh_stacks_get(const struct fh_stacks *stacks,
 // Takes a stack back, on which no code runs. `base`: its base. A stack that was put back already is refused where it can be told, and
 // is a fault of the caller's otherwise. Any thread. Cost: an exchange, mostly.
 //
-// @return FH_OK; FH_ENULL; FH_ENOENT: no stack of the pool is held there
+// @return FH_OK; FH_ENULL; FH_ENOENT: no held stack of the pool has this base
 int fh_stacks_put(const struct fh_stacks *stacks,
                   void *base);
 

@@ -137,6 +137,15 @@ impl Failure {
         Self { value: value.map_or(self.value, |value| value.0), ..self }
     }
 
+    /// The failure, with the size of the largest free block if none is large enough. `largest` looks it up for a request that
+    /// is larger than the space, whose error does not have it.
+    pub(crate) fn measuring(self, largest: impl FnOnce() -> u64) -> Self {
+        match (self.code, self.largest_free_bytes) {
+            (fh_error::FH_ENOSPC, 0) => Self { largest_free_bytes: largest(), ..self },
+            _ => self,
+        }
+    }
+
     pub(crate) fn fill(self, conflict: &mut fh_conflict) {
         if conflict.size != size_of::<fh_conflict>() {
             return;

@@ -39,6 +39,11 @@ static void spaces(void) {
     request.size_bytes = 0x10000;
     CODE(fh_space_alloc(space, &request, value(1), &place, &conflict), FH_ENOSPC);
     CHECK(conflict.largest_free_bytes == 0xe000 && place.first == 0);
+    /* More than the whole space. */
+    conflict.largest_free_bytes = 1;
+    request.size_bytes = 0x20000;
+    CODE(fh_space_alloc(space, &request, value(1), &place, &conflict), FH_ENOSPC);
+    CHECK(conflict.largest_free_bytes == 0xe000);
     conflict.size = 1;
     CODE(fh_space_alloc(space, &request, value(1), &place, &conflict), FH_ESIZE);
     conflict.size = sizeof conflict;
@@ -187,6 +192,10 @@ static void shared(void) {
     OK(fh_shared_space_alloc_at(space, span(0x4000, 0x4fff), 0, value(2), NULL));
     CODE(fh_shared_space_alloc_at(space, span(0x4000, 0x4fff), 0, value(2), &conflict), FH_EOCCUPIED);
     CHECK(conflict.value == value(2) && conflict.span.last == 0x4fff);
+    request.size_bytes = 0x20000;
+    CODE(fh_shared_space_alloc(space, &request, value(3), &place, &conflict), FH_ENOSPC);
+    CHECK(conflict.largest_free_bytes == 0xb000);
+    request.size_bytes = 0x1000;
     OK(fh_read_enter());
     OK(fh_read_enter());
     OK(fh_shared_space_find(space, 0x4abc, &region));

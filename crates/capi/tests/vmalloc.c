@@ -58,6 +58,10 @@ int main(void) {
     ((char *)slot)[0] = 1;
     OK(fh_slots_find(slots, (char *)slot + 8191, &number));
     CODE(fh_slots_destroy(slots), FH_EBUSY);
+    /* Inside a slot, and in its guard: no slot starts there. */
+    CODE(fh_slots_put(slots, (char *)slot + 1), FH_ENOENT);
+    CODE(fh_slots_put(slots, (char *)slot + 4096), FH_ENOENT);
+    CODE(fh_slots_put(slots, (char *)slot + 8192), FH_ENOENT);
     OK(fh_slots_put(slots, slot));
     OK(fh_slots_put(slots, second));
     CODE(fh_slots_put(slots, &vm), FH_ENOENT);
@@ -78,6 +82,10 @@ int main(void) {
     CODE(code, FH_ENOSPC);
     while (held > 0) OK(fh_stacks_put(stacks, more[--held].base));
     CODE(fh_stacks_destroy(stacks), FH_EBUSY);
+    /* Its lowest byte, inside it, and its guard: no base. */
+    CODE(fh_stacks_put(stacks, stack.limit), FH_ENOENT);
+    CODE(fh_stacks_put(stacks, (char *)stack.base - 16), FH_ENOENT);
+    CODE(fh_stacks_put(stacks, (char *)stack.limit - 1), FH_ENOENT);
     OK(fh_stacks_put(stacks, stack.base));
     CODE(fh_stacks_put(stacks, stack.base), FH_ENOENT);
     CODE(fh_stacks_put(stacks, NULL), FH_ENULL);

@@ -116,14 +116,19 @@ impl<K: Key> RangeSet<K> {
     /// # Errors
     /// As for [`from_sorted`](RangeSet::from_sorted), or `OutOfDomain`.
     pub fn from_sorted_with_keys(ranges: impl IntoIterator<Item = K::Span>) -> Result<Self, SortedError> {
-        let mut position = 0;
+        let (mut next, mut before) = (0, None::<Span>);
+        // Before any are joined, so that an error names a range as it was given.
         let checked = ranges.into_iter().map(|span| {
-            position += 1;
-            let span = span.words();
-            if span.last() <= K::LAST {
-                Ok(span)
-            } else {
-                Err(SortedError::OutOfDomain { position: position - 1 })
+            let (position, span) = (next, span.words());
+            next += 1;
+            if span.last() > K::LAST {
+                return Err(SortedError::OutOfDomain { position });
+            }
+            match before.replace(span) {
+                Some(before) if span.first() <= before.last() => {
+                    Err(SortedError::NotSorted { position, span, before })
+                }
+                _ => Ok(span),
             }
         });
         let mut refused = None;

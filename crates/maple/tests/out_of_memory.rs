@@ -438,6 +438,26 @@ fn a_map_of_any_value_survives_every_refusal() {
     assert!(any_value_survives(|map| map.try_clone().map(drop)) > 0);
 }
 
+/// Places of values are reserved for all gaps at once, and for both ends. With four values they are just as many as are taken:
+/// the last gap must not ask for more.
+#[test]
+fn all_gaps_are_filled_or_none() {
+    let start = RangeMap::from_sorted((0..4).map(|at| (span(10 * at, 10 * at + 4), at))).unwrap();
+    let mut refusals = 0;
+    loop {
+        let mut map = start.clone();
+        let (answer, _) = watched(refusals, || map.update_slots(2..=32, |_, _| Some(9)));
+        check(|| map.validate());
+        if answer.is_ok() {
+            assert_eq!(map.len(), 9);
+            break;
+        }
+        assert_eq!(map, start, "changed something though it was refused");
+        refusals += 1;
+    }
+    assert!(refusals > 0);
+}
+
 /// Sets and overlays: whichever request is refused, what there was stays as it was.
 #[test]
 fn sets_and_overlays_survive_every_refusal() {

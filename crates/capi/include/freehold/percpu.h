@@ -189,14 +189,20 @@ static inline void percpu_counter_add_local(struct percpu_counter *fbc, signed l
 	percpu_counter_add_batch(fbc, amount, INT_MAX);
 }
 
+/* Modulo 2^64, as all sums: LLONG_MIN has no other negation. */
+static inline signed long long fhk_percpu_counter_minus(signed long long amount)
+{
+	return (signed long long)(0 - (unsigned long long)amount);
+}
+
 static inline void percpu_counter_sub(struct percpu_counter *fbc, signed long long amount)
 {
-	percpu_counter_add(fbc, -amount);
+	percpu_counter_add(fbc, fhk_percpu_counter_minus(amount));
 }
 
 static inline void percpu_counter_sub_local(struct percpu_counter *fbc, signed long long amount)
 {
-	percpu_counter_add_local(fbc, -amount);
+	percpu_counter_add_local(fbc, fhk_percpu_counter_minus(amount));
 }
 
 static inline void percpu_counter_inc(struct percpu_counter *fbc)
@@ -271,13 +277,13 @@ static inline int __percpu_counter_compare(struct percpu_counter *fbc, signed lo
 {
 	signed long long count = percpu_counter_read(fbc);
 	signed long long most = (signed long long)batch * fhk_possible_cpus();
-	signed long long apart = count - rhs;
+	/* Up to 2^64 - 1, so not signed. */
+	unsigned long long above = (unsigned long long)count - (unsigned long long)rhs;
+	unsigned long long apart = count > rhs ? above : 0 - above;
 
-	if (apart <= most && apart >= -most) {
+	if (apart <= (unsigned long long)most)
 		count = percpu_counter_sum(fbc);
-		apart = count - rhs;
-	}
-	return apart > 0 ? 1 : apart < 0 ? -1 : 0;
+	return count > rhs ? 1 : count < rhs ? -1 : 0;
 }
 
 static inline int percpu_counter_compare(struct percpu_counter *fbc, signed long long rhs)

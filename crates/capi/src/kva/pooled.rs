@@ -28,7 +28,8 @@ pub struct fh_pooled_stats {
     pub index_bytes: u64,
 }
 
-/// Makes an empty pooled space. `span` and `granule` as for fh_space_new.
+/// Makes an empty pooled space. `span` and `granule` as for fh_space_new, but at most 2^36 granules, and at least 16 from a multiple
+/// of 16 granules on: what lies beyond the outermost such multiples stays unused.
 ///
 /// The caller owns the handle, and ends it by fh_pooled_destroy. Any thread. Cost: constant.
 ///

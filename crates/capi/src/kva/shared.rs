@@ -22,6 +22,7 @@ pub struct fh_shared_space(SharedSpace<Value>);
 impl fh_shared_space {
     /// The failure, with the value of the region that is in the way, if it is still there.
     fn named(&self, failure: Failure) -> Failure {
+        let failure = failure.measuring(|| self.0.stats().largest_free_bytes);
         failure.naming(|address| self.0.read().get(address).copied())
     }
 }
@@ -180,8 +181,8 @@ pub extern "C" fn fh_shared_space_resize(
     code_of(done.map_err(|error| space.named(error.into())), conflict)
 }
 
-/// Begins to move a region, as fh_space_begin_move. Look-ups find it at its old place until the commit. Any thread. Cost: as
-/// fh_shared_space_alloc.
+/// Begins to move a region, as fh_space_begin_move. Until the move ends, look-ups and walks find it at both places, as two regions
+/// with its value: its old place, and the part of the new one beyond that. Any thread. Cost: as fh_shared_space_alloc.
 ///
 /// @return as fh_space_begin_move; FH_EREADERS; FH_ESYSTEM
 #[unsafe(no_mangle)]

@@ -15,8 +15,9 @@ use std::mem::MaybeUninit;
 pub struct fh_space(AddressSpace<Value>);
 
 impl fh_space {
-    /// The failure, with the value of the region that is in the way.
+    /// The failure, with the value of the region that is in the way, or the size of the largest free block.
     fn named(&self, failure: Failure) -> Failure {
+        let failure = failure.measuring(|| self.0.stats().largest_free_bytes);
         failure.naming(|address| self.0.region_at(address).map(|region| *region.value()))
     }
 }

@@ -97,12 +97,15 @@ pub extern "C" fn fh_slots_get(
 /// Takes a slot back, which the caller does not use any more. A slot that was put back already is refused where it can be told, and
 /// is a fault of the caller's otherwise. Any thread. Cost: an exchange, mostly.
 ///
-/// @return FH_OK; FH_ENULL; FH_ENOENT: no slot of the pool is held there
+/// @return FH_OK; FH_ENULL; FH_ENOENT: no held slot of the pool starts there
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_slots_put(slots: Option<&fh_slots>, start: *mut c_void) -> c_int {
     given!(slots);
     let Some(start) = NonNull::new(start.cast::<u8>()) else { return fh_error::FH_ENULL as c_int };
-    if slots.slots.locate(start.addr().get() as u64).is_none() {
+    let address = start.addr().get() as u64;
+    let found = slots.slots.locate(address);
+    // Of the byte before it, the number is another's or nobody's.
+    if found.is_none() || slots.slots.locate(address - 1) == found {
         return fh_error::FH_ENOENT as c_int;
     }
     // SAFETY: the pool is a box that `held` keeps alive until the slot is dropped.

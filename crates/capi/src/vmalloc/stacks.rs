@@ -105,12 +105,15 @@ pub extern "C" fn fh_stacks_get(
 /// Takes a stack back, on which no code runs. `base`: its base. A stack that was put back already is refused where it can be told, and
 /// is a fault of the caller's otherwise. Any thread. Cost: an exchange, mostly.
 ///
-/// @return FH_OK; FH_ENULL; FH_ENOENT: no stack of the pool is held there
+/// @return FH_OK; FH_ENULL; FH_ENOENT: no held stack of the pool has this base
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_stacks_put(stacks: Option<&fh_stacks>, base: *mut c_void) -> c_int {
     given!(stacks);
     let Some(base) = NonNull::new(base.cast::<u8>()) else { return fh_error::FH_ENULL as c_int };
-    if stacks.pool.locate(base.addr().get() as u64 - 1).is_none() {
+    let address = base.addr().get() as u64;
+    let found = stacks.pool.locate(address - 1);
+    // Behind a base, the number is another's or nobody's.
+    if found.is_none() || stacks.pool.locate(address) == found {
         return fh_error::FH_ENOENT as c_int;
     }
     // SAFETY: the pool is a box that `held` keeps alive until the stack is dropped.

@@ -245,6 +245,17 @@ static void counters(void)
 	CHECK(percpu_counter_compare(&fbc, 500) == 0 && percpu_counter_compare(&fbc, 501) == -1);
 	CHECK(percpu_counter_compare(&fbc, 499) == 1 && percpu_counter_compare(&fbc, large) == -1);
 	CHECK(percpu_counter_compare(&fbc, -large) == 1 && __percpu_counter_compare(&fbc, 505, 1000) == -1);
+	/* Further away than a signed number can be: a limit that none reaches. */
+	CHECK(percpu_counter_compare(&fbc, LLONG_MIN) == 1 && percpu_counter_compare(&fbc, LLONG_MAX) == -1);
+	percpu_counter_set(&fbc, -2);
+	CHECK(percpu_counter_compare(&fbc, LLONG_MAX) == -1 && percpu_counter_compare(&fbc, LLONG_MIN) == 1);
+	percpu_counter_set(&fbc, LLONG_MAX);
+	CHECK(percpu_counter_compare(&fbc, LLONG_MIN) == 1 && percpu_counter_compare(&fbc, -2) == 1);
+	percpu_counter_set(&fbc, 0);
+	percpu_counter_sub(&fbc, LLONG_MIN);
+	CHECK(percpu_counter_sum(&fbc) == LLONG_MIN);
+	percpu_counter_sub_local(&fbc, LLONG_MIN);
+	CHECK(percpu_counter_sum(&fbc) == 0);
 	percpu_counter_destroy(&fbc);
 	percpu_counter_destroy(&fbc);
 	CHECK(!percpu_counter_initialized(&fbc));

@@ -122,7 +122,8 @@ impl<V> Numbered<V> {
         // A gap that is filled within the range keeps its slot. At each end, a slot may be cut and its leaf split.
         let tree = &mut self.numbers.tree;
         tree.reserve_nodes(Need { leaves: 2, inners: 2 * tree.height() + 1 })?;
-        self.values.reserve(gaps + 2)?;
+        // Each store asks for two places and takes one, the last one, too.
+        self.values.reserve(gaps + 3)?;
         self.cut_ends(span)?;
         let mut next = Some(span.first());
         while let Some(index) = next.filter(|&index| index <= span.last()) {

@@ -151,5 +151,9 @@ fn sorted_ranges_that_touch_are_one() {
     for wrong in [[span(4, 6), span(0, 3)], [span(4, 6), span(6, 8)], [span(4, 6), span(5, 5)]] {
         let error = RangeSet::from_sorted(wrong).unwrap_err();
         assert_eq!(error, SortedError::NotSorted { position: 1, span: wrong[1], before: wrong[0] });
+        // The same behind two that are joined, and before one that it would be joined with.
+        let (low, high) = (span(0, 3), Span::new(wrong[1].last() + 1, 20).unwrap());
+        let error = RangeSet::from_sorted([low, wrong[0], wrong[1], high]).unwrap_err();
+        assert_eq!(error, SortedError::NotSorted { position: 2, span: wrong[1], before: wrong[0] });
     }
 }
