@@ -152,7 +152,7 @@ fn sorted_ranges_that_touch_are_one() {
         let error = RangeSet::from_sorted(wrong).unwrap_err();
         assert_eq!(error, SortedError::NotSorted { position: 1, span: wrong[1], before: wrong[0] });
         // The same behind two that are joined, and before one that it would be joined with.
-        let (low, high) = (span(0, 3), Span::new(wrong[1].last() + 1, 20).unwrap());
+        let (low, high) = (span(0, 3), Span::new(wrong[1].last() + 1, span(20, 20).last()).unwrap());
         let error = RangeSet::from_sorted([low, wrong[0], wrong[1], high]).unwrap_err();
         assert_eq!(error, SortedError::NotSorted { position: 2, span: wrong[1], before: wrong[0] });
     }
