@@ -2,32 +2,12 @@
 //! process's.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
-#![allow(unsafe_code, reason = "a filter is installed")]
 
+#[path = "common/filter.rs"]
+mod filter;
+
+use filter::{GUARD_INSTALL, refuse};
 use freehold_vmalloc::{AllocError, Guard, Slot, SlotLayout, VirtualMemory};
-
-/// Answers as a kernel that does not know guard marks.
-fn refuse_guard_marks() {
-    const LOAD: u16 = 0x20;
-    const IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
-    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-    let program = [
-        step(LOAD, 0, 0, 0),
-        step(IF_EQUAL, 0, 3, libc::SYS_madvise as u32),
-        // The low half of the third argument.
-        step(LOAD, 0, 0, 32),
-        step(IF_EQUAL, 0, 1, 102),
-        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EINVAL as u32),
-        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
-    // SAFETY: the filter lives for the call, and lets all calls through but one that has a fallback.
-    unsafe {
-        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, 2, &raw const filter), 0);
-    }
-}
 
 fn mappings() -> usize {
     std::fs::read_to_string("/proc/self/maps").unwrap().lines().count()
@@ -40,7 +20,7 @@ fn guards_leave_an_eighth_of_the_mappings() {
         eprintln!("not run: vm.max_map_count is {most}, which would take minutes");
         return;
     }
-    refuse_guard_marks();
+    refuse([GUARD_INSTALL; 2]);
     let vm = VirtualMemory::builder().reserve(1 << 38).build().unwrap();
     let count = most as u64 / 2;
     let pool = vm.slots(&SlotLayout::new(8192).count(count)).unwrap();

@@ -25,7 +25,7 @@ impl<V> RegionTree<V> {
 
     /// The free block after an entry.
     pub(crate) fn block_behind(&self, entry: EntryHandle) -> Option<Span> {
-        self.block_of(EntryRef { leaf: &self.tree.leaves[entry.leaf], slot: entry.slot })
+        self.block_of(&EntryRef { leaf: &self.tree.leaves[entry.leaf], slot: entry.slot })
     }
 
     /// The free block that `address` lies in.
@@ -43,7 +43,7 @@ impl<V> RegionTree<V> {
     pub(crate) fn blocks_in(&self, window: Span) -> impl Iterator<Item = Span> {
         // A block that begins before the window follows an entry that ends before the window.
         let before = self.block_at(window.first());
-        let inside = self.entries(window).filter_map(|at| self.block_of(at));
+        let inside = self.entries(window).filter_map(|at| self.block_of(&at));
         before.into_iter().chain(inside)
     }
 }

@@ -81,13 +81,13 @@ impl<V> RegionTree<V> {
 
     /// All free blocks in address order.
     pub(crate) fn blocks(&self) -> impl DoubleEndedIterator<Item = Span> + FusedIterator {
-        self.entries(Span::ALL).filter_map(|at| self.block_of(at))
+        self.entries(Span::ALL).filter_map(|at| self.block_of(&at))
     }
 
     /// Regions, holds and free blocks in address order. Only holes of the layout lie between them.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_, V>> {
         self.entries(Span::ALL).flat_map(|at| {
-            let free = self.block_of(EntryRef { ..at }).map(Piece::Free);
+            let free = self.block_of(&at).map(Piece::Free);
             self.region_of(at).map(Piece::Busy).into_iter().chain(free)
         })
     }
@@ -104,7 +104,7 @@ impl<V> RegionTree<V> {
     }
 
     /// The free block after an entry.
-    pub(super) fn block_of(&self, at: EntryRef<'_, V>) -> Option<Span> {
+    pub(super) fn block_of(&self, at: &EntryRef<'_, V>) -> Option<Span> {
         self.span_if(at.leaf.end(at.slot), at.leaf.next(at.slot))
     }
 
@@ -114,9 +114,9 @@ impl<V> RegionTree<V> {
         Entries { tree: self, ends: ends.flatten().and_then(|(front, back)| Self::between(front, back)) }
     }
 
-    /// The two ends of an iteration, if the front's first entry is not above the back's last one.
+    /// The two ends of an iteration, if the front's first entry is not above the back's last one. Each has an entry.
     fn between<'a>(mut front: End<'a, V>, back: End<'a, V>) -> Option<(End<'a, V>, End<'a, V>)> {
-        let (first, last) = (front.clone().first()?, back.clone().last()?);
+        let (first, last) = (front.entry(front.rest.start), back.entry(back.rest.end - 1));
         if front.is_with(&back) {
             front.rest.end = back.rest.end;
         }
@@ -185,20 +185,21 @@ impl<V> RegionTree<V> {
 
     /// Goes on to the next leaf; `false` at the last.
     fn next_leaf<'a>(&'a self, end: &mut End<'a, V>) -> bool {
-        let is_next = self.tree.next(&mut end.path);
-        if is_next {
-            *end = self.end_at(end.path);
-        }
-        is_next
+        self.turn(end, |path| self.tree.next(path))
     }
 
     /// Goes back to the previous leaf; `false` at the first.
     fn previous_leaf<'a>(&'a self, end: &mut End<'a, V>) -> bool {
-        let is_previous = self.tree.previous(&mut end.path);
-        if is_previous {
+        self.turn(end, |path| self.tree.previous(path))
+    }
+
+    /// Takes an end to the leaf to which its path goes, if it goes to one.
+    fn turn<'a>(&'a self, end: &mut End<'a, V>, go: impl FnOnce(&mut LeafPath) -> bool) -> bool {
+        let goes = go(&mut end.path);
+        if goes {
             *end = self.end_at(end.path);
         }
-        is_previous
+        goes
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::usage;
 use crate::output;
-use crate::record::{count, counted};
+use crate::record::{count, counted, of_number};
 use crate::view::plain;
 use crate::workload::shown;
 use anyhow::Context;
@@ -95,11 +95,8 @@ impl Imported {
     /// For people: what was found, a line each, and what to run next.
     #[must_use]
     pub fn text(&self) -> String {
-        let line = |number, thing, more: &str| {
-            let counted = counted(number, thing);
-            let (number, things) = counted.split_once(' ').unwrap_or_default();
-            format!("{number:>12} {things}{more}")
-        };
+        let line =
+            |number, thing, more: &str| format!("{:>12} {}{more}", count(number), of_number(number, thing));
         let rows = counted(self.rows, "row");
         let mut lines = vec![
             line(self.events, "event", &format!(" of kind {}, {rows}", self.kind)),

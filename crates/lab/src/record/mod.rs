@@ -21,7 +21,7 @@ pub use environment::{Environment, told_bytes};
 pub use field::Field;
 pub use grid::{Grid, ROWS};
 pub use metric::{Metric, Stat, Unit};
-pub use number::{count, counted, figure, figure_like, fixed, nanoseconds};
+pub use number::{count, counted, figure, figure_like, fixed, nanoseconds, of_number};
 pub use picture::{Strip, Strips};
 pub use select::{Select, groups, largest, parts, values};
 pub use store::{Document, SCHEMA, read};

@@ -16,14 +16,18 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// So many of a thing, which is one of a kind that ends as English words do: `1 file`, `2 entries`, `1,000 mismatches`.
+/// So many of a thing: `1 file`, `2 entries`, `1,000 mismatches`.
 pub fn counted(number: u64, thing: &str) -> String {
-    let several = match (thing.strip_suffix('y'), thing.ends_with("ch")) {
+    format!("{} {}", count(number), of_number(number, thing))
+}
+
+/// The word for so many of a thing, which is one of a kind that ends as English words do.
+pub fn of_number(number: u64, thing: &str) -> String {
+    match (thing.strip_suffix('y'), thing.ends_with("ch")) {
         _ if number == 1 => thing.to_owned(),
         (Some(stem), _) => format!("{stem}ies"),
         (None, is_sibilant) => format!("{thing}{}", if is_sibilant { "es" } else { "s" }),
-    };
-    format!("{} {several}", count(number))
+    }
 }
 
 /// A number with as many decimals as it deserves.

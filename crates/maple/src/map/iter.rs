@@ -19,7 +19,7 @@ pub struct Iter<'a, E: StoredValue> {
 impl<'a, E: StoredValue> Iterator for Iter<'a, E> {
     type Item = (Span, E::Ref<'a>);
 
-    #[inline(always)] // else a program with two loops calls it, with both iterators in memory: twice the instructions
+    #[inline(always)] // as a `RangeMap`'s, which says what it gains
     fn next(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next()?;
         Some((span, self.map.borrow(word)))

@@ -76,8 +76,8 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
     }
 
     /// The next leaf with a slot of the kind, after the leaf that ends at `last`.
-    // Of values, so that no address of an end escapes; a call that is not inlined would take both iterators of a program
-    // with two loops to memory (`map/iter.rs`).
+    // Of values, so that no address of an end escapes. Inlined: an entry takes 39 instructions in a loop, 44 without; a
+    // call takes 54, and 2.7 times as long.
     #[inline(always)]
     fn above<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
         over: Over<L, ENTRIES>,
@@ -147,13 +147,11 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
     #[inline(always)] // as `Iter::next`, which says what it gains (`map/iter.rs`)
     pub(crate) fn next(&mut self) -> Option<(Span, Word)> {
         if self.front.slots == 0 {
-            match End::above(self.over, self.front.whole.last(), self.front.parent) {
-                Some(front) => self.front = front,
-                None => {
-                    self.over.open = None;
-                    return None;
-                }
-            }
+            let Some(front) = End::above(self.over, self.front.whole.last(), self.front.parent) else {
+                self.over.open = None;
+                return None;
+            };
+            self.front = front;
         }
         let slot = self.front.slots.trailing_zeros() as usize;
         self.front.slots &= self.front.slots - 1;

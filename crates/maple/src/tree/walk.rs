@@ -2,7 +2,7 @@
 
 use super::{Memory, Path, Tree, indexes};
 use crate::entry::Word;
-use crate::node::{Inner, Leaf, PoolNode};
+use crate::node::{Inner, Leaf, NodeId, PoolNode};
 use freehold_units::Span;
 
 /// A slot of a leaf, whole: an entry or a gap, since gaps are never divided.
@@ -61,35 +61,35 @@ impl<M: Memory> Tree<M> {
     #[cold]
     #[inline(never)]
     fn span_at_edge(&self, index: u64) -> Span {
+        let (id, whole) = self.descend(index, |_, _| {});
+        let leaf = self.leaf(id);
+        let (first, last) = leaf.span(leaf.slot_of(index), whole);
+        indexes(first, last)
+    }
+
+    /// The leaf that contains the index, and its range. Calls `passed` with each inner node and the slot in it. The tree
+    /// has a node.
+    #[inline(always)] // as `walk`
+    fn descend(&self, index: u64, mut passed: impl FnMut(NodeId, usize)) -> (NodeId, Span) {
         let (mut first, mut last, mut id) = (0, u64::MAX, self.root);
         for _ in 1..self.height {
             let inner = self.inner(id);
             let slot = inner.slot_of(index);
+            passed(id, slot);
             (first, last) = (inner.start(slot, first), last.min(inner.pivot(slot)));
             id = inner.child(slot);
         }
-        let leaf = self.leaf(id);
-        let (first, last) = leaf.span(leaf.slot_of(index), indexes(first, last));
-        indexes(first, last)
+        (id, indexes(first, last))
     }
 
     /// Walks to the leaf that contains the index, and to its slot there; returns the leaf. The tree has a node.
     #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     pub(crate) fn walk(&self, index: u64, path: &mut Path) -> &Leaf {
         path.clear();
-        let (mut first, mut last) = (0, u64::MAX);
-        let mut id = self.root;
-        for _ in 1..self.height {
-            let inner = self.inner(id);
-            let slot = inner.slot_of(index);
-            path.push(id, slot);
-            first = inner.start(slot, first);
-            last = last.min(inner.pivot(slot));
-            id = inner.child(slot);
-        }
+        let (id, whole) = self.descend(index, |id, slot| path.push(id, slot));
         let leaf = self.leaf(id);
         path.push(id, leaf.slot_of(index));
-        path.whole = indexes(first, last);
+        path.whole = whole;
         leaf
     }
 
