@@ -23,6 +23,8 @@ stage_no_std() {
         cargo check --locked --target $target "${cores[@]}" -p freehold
     done
     cargo check --locked --target x86_64-unknown-none -p freehold --features serde
+    # Their tests without features, too: in the workspace others ask for these.
+    cargo check --locked --tests "${cores[@]}"
 }
 
 # `kva` and `maple` need 64 bits, and say so; so do what is built on them, and memory.

@@ -123,7 +123,7 @@ fn guards_are_taken_but_belong_to_nobody() {
 
 #[test]
 fn both_ends_of_the_whole_space_work() {
-    let mut space = AddressSpace::<u8>::new(Span::ALL, Align::ONE, Placement::Lowest).unwrap();
+    let mut space = AddressSpace::<u32>::new(Span::ALL, Align::ONE, Placement::Lowest).unwrap();
     assert_eq!(space.stats().free_bytes, 1 << 64);
     assert_eq!(space.stats().largest_free_bytes, u64::MAX);
     let top = Request::new(1).window(span(u64::MAX, u64::MAX));
@@ -160,7 +160,7 @@ fn nested_windows_compete_for_low_addresses() {
 
 #[test]
 fn layouts_are_checked() {
-    let new = |spans: &[Span]| AddressSpace::<()>::with_layout(spans, Align::PAGE, Placement::Lowest).err();
+    let new = |spans: &[Span]| AddressSpace::<u32>::with_layout(spans, Align::PAGE, Placement::Lowest).err();
     assert_eq!(new(&[]), Some(LayoutError::Empty));
     let odd = span(0, 17);
     assert_eq!(new(&[odd]), Some(LayoutError::NotGranular { span: odd, granule: Align::PAGE }));
@@ -189,7 +189,7 @@ fn congruent_areas_are_checked_and_given_back() {
 
 #[test]
 fn one_area_may_be_the_whole_space() {
-    let mut space = AddressSpace::<u8>::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
+    let mut space = AddressSpace::<u32>::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
     let areas = [(Span::ALL, 1)].to_vec();
     assert_eq!(space.alloc_congruent(areas, Align::ONE, Span::ALL).unwrap(), 0);
     assert_eq!(space.stats().free_blocks, 0);

@@ -323,7 +323,7 @@ fn both_ends(placement: Placement) {
 #[test]
 fn messages_name_what_counted() {
     let span = Span::from_size(0x10_0000, 1 << 20).unwrap();
-    let mut space: AddressSpace<u8> = AddressSpace::new(span, Align::PAGE, Default::default()).unwrap();
+    let mut space: AddressSpace<u64> = AddressSpace::new(span, Align::PAGE, Default::default()).unwrap();
     let message = |refused: AllocError| refused.to_string();
     let too_large = space.alloc(&Request::new((1 << 20) + PAGE), 1).unwrap_err();
     assert_eq!(
@@ -337,7 +337,7 @@ fn messages_name_what_counted() {
     let congruent = space.alloc_congruent(vec![(pages(0, 1), 1)], Align::PAGE, Span::ALL).unwrap_err();
     assert_eq!(message(congruent.cause), full);
     space.free(span.first()).unwrap();
-    let mut bridge: AddressSpace<u8> = space.carve(&Request::new(64 * PAGE), 1, Default::default()).unwrap();
+    let mut bridge: AddressSpace<u64> = space.carve(&Request::new(64 * PAGE), 1, Default::default()).unwrap();
     bridge.alloc_at(pages(256, 64), 2).unwrap();
     let refused = bridge.alloc(&Request::new(PAGE), 3).unwrap_err();
     assert!(message(refused.cause).contains(" in 0x100000..=0x13ffff;"), "{refused}");

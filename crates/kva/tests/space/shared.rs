@@ -2,8 +2,8 @@
 
 use freehold_kva::image::Writer;
 use freehold_kva::{
-    AddressSpace, AllocError, FreeError, MergeError, MoveError, PendingMove, Placement, Request, SharedError,
-    SharedSpace,
+    AddressSpace, AllocError, FreeError, FreeRangeError, MergeError, MoveError, PendingMove, Placement,
+    Request, SharedError, SharedSpace,
 };
 use freehold_units::{Align, Span};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -218,7 +218,7 @@ impl Two {
 
 #[test]
 fn what_an_address_space_answers() {
-    let shared = space(300);
+    let shared = space::<u64>(300);
     let alone = AddressSpace::new(pages(0x100, 300), Align::PAGE, Placement::Lowest).unwrap();
     let mut two = Two { shared, alone, moves: Vec::new(), ended: 0, with_code: [0; 3] };
     let mut random = Random(11);
@@ -234,7 +234,7 @@ fn what_an_address_space_answers() {
 
 #[test]
 fn each_question_has_its_error() {
-    let space = space(16);
+    let space = space::<u64>(16);
     let nic = space.alloc(&Request::new(4 * PAGE), Arc::new(1)).unwrap();
     let refused = space.alloc(&Request::new(20 * PAGE), Arc::new(2)).unwrap_err();
     assert!(matches!(refused.cause, SharedError::Refused(AllocError::TooLarge { .. })));
@@ -330,6 +330,22 @@ fn restored_parts_are_merged_again() {
     let (both, _) = new.merge_with(first, |(_, one), (_, other)| one == other).unwrap();
     assert_eq!(both, pages(0x100, 8));
     new.validate().unwrap();
+}
+
+#[test]
+fn addresses_that_a_region_moves_to_are_not_freed_where_its_guard_was() {
+    let space = space::<u64>(16);
+    space.alloc_at_guarded(pages(0x100, 2), 2 * PAGE, Arc::new(1)).unwrap();
+    let pending = space.begin_move(0x100 * PAGE, 0x102 * PAGE).unwrap();
+    for range in [pages(0x102, 2), pages(0x103, 1), pages(0x103, 9)] {
+        let moving = FreeRangeError::Moving { region: pages(0x100, 2) };
+        assert_eq!(space.free_range(range).map(drop), Err(SharedError::Refused(moving)));
+        space.validate().unwrap();
+    }
+    space.cancel_move(pending).unwrap();
+    // A guard alone is nobody's addresses.
+    assert_eq!(space.free_range(pages(0x102, 2)).map(Iterator::count).unwrap(), 0);
+    space.validate().unwrap();
 }
 
 /// A value that looks its space up, and allocates there, when it is dropped.

@@ -70,7 +70,7 @@ fn an_unplugged_device_is_closed_before_free_returns() {
 
 #[test]
 fn a_reader_of_another_bus_is_not_in_the_way() {
-    let (bus, other) = (new_bus::<u32>(), new_bus::<u32>());
+    let (bus, other) = (new_bus::<u64>(), new_bus::<u64>());
     let _reading = other.read();
     for name in 0..if cfg!(miri) { 100 } else { 20_000 } {
         let value = Arc::new(name);
@@ -84,7 +84,7 @@ fn a_reader_of_another_bus_is_not_in_the_way() {
 fn a_free_may_wait_for_a_reader_that_holds_back_too_much() {
     let space =
         AddressSpace::new((0..0x100 * PAGE).try_into().unwrap(), Align::PAGE, Placement::Lowest).unwrap();
-    let readers = SharedSpace::<u32>::readers().domain(Domain::named("bus 3")).backlog_limit(40 * 336);
+    let readers = SharedSpace::<u64>::readers().domain(Domain::named("bus 3")).backlog_limit(40 * 336);
     let bus = SharedSpace::share(space, readers).unwrap();
     let kept = bus.alloc(&Request::new(PAGE), Arc::new(1)).unwrap();
     let moving = bus.snapshot().unwrap();
@@ -121,16 +121,16 @@ fn a_space_that_cannot_be_shared_comes_back_with_the_reason() {
     for _ in 0..regions {
         alone.alloc(&Request::new(PAGE), Arc::clone(&value)).unwrap();
     }
-    let none = || SharedSpace::<u32>::readers().backlog_limit(0);
+    let none = || SharedSpace::<u64>::readers().backlog_limit(0);
     let refused = SharedSpace::share(alone, none()).unwrap_err();
     assert!(matches!(refused.cause, WriteError::Full { limit: 0, oldest: None, .. }), "{refused}");
     assert_eq!((refused.value.len(), Arc::strong_count(&value)), (regions, regions + 1));
 
     let domain = Arc::new(Domain::named("all buses"));
     let other = MapleTree::builder().domain(Arc::clone(&domain)).build();
-    other.store(0..9, 1u32).unwrap();
+    other.store(0..9, 1u64).unwrap();
     let reading = other.read();
-    let few = SharedSpace::<u32>::readers().domain(domain).backlog_limit(40 * 336);
+    let few = SharedSpace::<u64>::readers().domain(domain).backlog_limit(40 * 336);
     let bus = SharedSpace::share(refused.value, few).unwrap();
     bus.validate().unwrap();
     assert_eq!((bus.len(), bus.backlog().held, Arc::strong_count(&value)), (regions, 0, 2 * regions + 1));
@@ -178,7 +178,7 @@ fn a_space_is_shared_and_has_one_owner_again_with_all_it_had() {
     let names: Vec<Arc<str>> = ["disk", "nic", "bridge"].map(Arc::from).into();
     let disk = alone.alloc(&request, Arc::clone(&names[0])).unwrap();
     let nic = alone.alloc(&request, Arc::clone(&names[1])).unwrap();
-    let child: AddressSpace<u8> = alone.carve(&request, Arc::clone(&names[2]), Placement::Highest).unwrap();
+    let child: AddressSpace<u64> = alone.carve(&request, Arc::clone(&names[2]), Placement::Highest).unwrap();
     let pending = alone.begin_move(nic.first(), nic.first() + PAGE * 80).unwrap();
     let bytes = alone.to_bytes(|name, to| to.put(name.as_bytes())).unwrap();
 
@@ -210,8 +210,8 @@ fn a_space_is_shared_and_has_one_owner_again_with_all_it_had() {
 
 #[test]
 fn sub_spaces_and_spans_of_a_shared_space() {
-    let bus = new_bus::<u32>();
-    let mut child: AddressSpace<u8> =
+    let bus = new_bus::<u64>();
+    let mut child: AddressSpace<u64> =
         bus.carve(&Request::new(8 * PAGE), Arc::new(1), Placement::Lowest).unwrap();
     assert_eq!(bus.region_at(7 * PAGE).map(|(span, value)| (span, *value)), Some((child.span(), 1)));
     let own = child.alloc(&Request::new(PAGE), 0).unwrap();
@@ -221,11 +221,11 @@ fn sub_spaces_and_spans_of_a_shared_space() {
     let mut child = refused.value;
     child.free(own.first()).unwrap();
     // Of another parent, or of nobody any more.
-    let refused = new_bus::<u32>().take_back(child).unwrap_err();
+    let refused = new_bus::<u64>().take_back(child).unwrap_err();
     assert!(matches!(refused.cause, SharedError::Refused(ReturnError::Foreign { .. })));
     assert!(bus.disown(0) && !bus.disown(0));
     let mut child =
-        AddressSpace::<u8>::new((0..8 * PAGE).try_into().unwrap(), Align::PAGE, Placement::Lowest).unwrap();
+        AddressSpace::<u64>::new((0..8 * PAGE).try_into().unwrap(), Align::PAGE, Placement::Lowest).unwrap();
     bus.adopt(0, &mut child).unwrap();
     bus.take_back(child).unwrap();
     assert_eq!((bus.region_at(0), bus.backlog().held), (None, 0));

@@ -12,13 +12,13 @@ fn pages(first: u64, count: u64) -> Span {
     Span::from_size(first * PAGE, count * PAGE).unwrap()
 }
 
-fn new_bus() -> SharedSpace<u32> {
+fn new_bus() -> SharedSpace<u64> {
     SharedSpace::new(pages(0, 0x100), Align::PAGE, Placement::Lowest).unwrap()
 }
 
 /// A bus with something for every change.
 struct World {
-    bus: SharedSpace<u32>,
+    bus: SharedSpace<u64>,
     moving: [PendingMove; 2],
     child: AddressSpace<()>,
     orphan: AddressSpace<()>,
@@ -28,7 +28,7 @@ impl World {
     fn new() -> Self {
         let bus = new_bus();
         for at in 0..12 {
-            bus.alloc_at(pages(8 * at, 4), Arc::new(at as u32)).unwrap();
+            bus.alloc_at(pages(8 * at, 4), Arc::new(at)).unwrap();
         }
         bus.split_at(8 * PAGE + PAGE).unwrap();
         let moving = [16, 24].map(|at| bus.begin_move(at * PAGE, (at + 104) * PAGE).unwrap());
@@ -39,7 +39,7 @@ impl World {
 }
 
 /// A change, by its name.
-type Change = (&'static str, fn(World) -> SharedSpace<u32>);
+type Change = (&'static str, fn(World) -> SharedSpace<u64>);
 
 /// The change that `$call` makes of a [`World`].
 macro_rules! changes {
@@ -98,7 +98,7 @@ fn the_first_change_after_the_reader_has_left_drops_the_value() {
 
 /// A change of a bus with a value in the pages 8 to 15, and how many `Arc`s of the value there are then: the caller's, one
 /// for each region in the space, and one for each range in the tree of readers.
-type Own = (&'static str, fn(&SharedSpace<u32>, &Arc<u32>), usize);
+type Own = (&'static str, fn(&SharedSpace<u64>, &Arc<u64>), usize);
 
 const OWN: &[Own] = &[
     ("free", |bus, _| drop(bus.free(8 * PAGE).unwrap()), 1),

@@ -201,7 +201,7 @@ fn tied_again(mut bus: AddressSpace<&'static str>, mut window: AddressSpace<&'st
 fn the_whole_address_space_can_be_handed_on(placement: Placement) {
     let mut all = AddressSpace::new(Span::ALL, Align::ONE, placement).unwrap();
     all.alloc_at(Span::ALL, "guest").unwrap();
-    let mut guest = AddressSpace::<u8>::new(Span::ALL, Align::ONE, placement).unwrap();
+    let mut guest = AddressSpace::<u64>::new(Span::ALL, Align::ONE, placement).unwrap();
     assert_eq!(all.adopt(0, &mut guest), Ok(Span::ALL));
     guest.alloc_at(Span::new(u64::MAX, u64::MAX).unwrap(), 1).unwrap();
     let refused = all.take_back(guest).unwrap_err();
@@ -234,12 +234,12 @@ fn either_may_be_dropped_first() {
 
 /// A space and those carved from it.
 struct Node {
-    space: AddressSpace<usize>,
+    space: AddressSpace<u64>,
     below: Vec<Node>,
 }
 
 impl Node {
-    fn new(space: AddressSpace<usize>) -> Self {
+    fn new(space: AddressSpace<u64>) -> Self {
         Self { space, below: Vec::new() }
     }
 
@@ -265,7 +265,7 @@ impl Node {
     }
 
     /// Frees everything, from the leaves up, after one attempt to do it the other way round.
-    fn cleared(mut self) -> AddressSpace<usize> {
+    fn cleared(mut self) -> AddressSpace<u64> {
         for node in std::mem::take(&mut self.below) {
             let lowest = node.space.regions().next().map(|region| region.span());
             let space = match (lowest, self.space.take_back(node.space)) {
@@ -296,7 +296,7 @@ proptest! {
         let root = AddressSpace::new(pages(0, 256), Align::PAGE, Default::default()).unwrap();
         let mut root = Node::new(root);
         let mut spaces = 1;
-        for (at, (kind, path, size)) in ops.into_iter().enumerate() {
+        for (at, (kind, path, size)) in (0..).zip(ops) {
             let node = root.at(&path);
             match kind % 8 {
                 0..3 => drop(node.space.alloc(&request(size), at)),

@@ -163,7 +163,7 @@ fn what_a_move_or_a_sub_space_has_is_left_alone(placement: Placement) {
     assert_eq!(unchanged(&mut space, |space| space.merge(14 * PAGE)), Err(MergeError::Address(moving)));
     space.cancel_move(token).unwrap();
 
-    let child: AddressSpace<u8> =
+    let child: AddressSpace<u64> =
         space.carve(&Request::new(2 * PAGE).window(pages(18, 2)), 2, placement).unwrap();
     let carved = FreeError::Carved { region: child.span() };
     assert_eq!(unchanged(&mut space, |space| space.merge(14 * PAGE)), Err(MergeError::Address(carved)));
