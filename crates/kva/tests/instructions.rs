@@ -1,6 +1,6 @@
 //! What cuts, merges and partial frees cost in instructions, counted by valgrind's callgrind, and held against frees of
 //! whole regions in the same space: a cut, a merge and a range within one region take at most two, a range over `k` regions
-//! takes at most `k + 2.5`, and `k + 4` with a list of what was freed.
+//! takes at most `k + 2`, and `k + 4` with a list of what was freed.
 //!
 //! The test runs this program again under callgrind. Only what is inside [`measured`] counts.
 //!
@@ -77,7 +77,7 @@ impl Kind {
             Self::Free => 1.0,
             Self::Split | Self::Merge | Self::Part(..) => 2.0,
             Self::Listed(1) => 2.0,
-            Self::Several(regions) => regions as f64 + 2.5,
+            Self::Several(regions) => regions as f64 + 2.0,
             // A list of whole regions has memory of its own.
             Self::Listed(regions) => regions as f64 + 4.0,
         }

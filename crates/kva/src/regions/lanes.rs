@@ -74,8 +74,19 @@ impl<V> Leaf<V> {
                 |&slot: &usize| self.is_region(slot) && (from..=until).contains(&self.start(slot));
             return (0..self.len()).filter(starts_there).count();
         }
-        let Some((from, until)) = self.lanes_within(from, until) else { return 0 };
-        self.start.iter().map(|&start| usize::from(from <= start && start <= until)).sum()
+        self.lanes_within(from, until)
+            .map_or(0, |(low, high)| self.starts_within(low, high).count_ones() as usize)
+    }
+
+    /// The slots of the regions that start at one of the lanes `low..=high`, a bit for each.
+    #[inline]
+    pub(super) fn starts_within(&self, low: i32, high: i32) -> u32 {
+        let mut found = 0;
+        for (slot, &start) in self.start.iter().enumerate() {
+            let (below, above) = (i32::from(start < low), i32::from(start > high));
+            found |= !(below | above).wrapping_neg() & (1 << slot);
+        }
+        found as u32
     }
 
     /// The lanes of the granules `from..=until`; `None` in a far leaf, and for granules below the leaf. The starts of

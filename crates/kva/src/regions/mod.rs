@@ -203,19 +203,8 @@ impl<V> RegionTree<V> {
     // instructions`), which is what keeps it within its bound.
     #[inline(always)]
     fn entry<'a>(&self, leaf: &'a Leaf<V>, slot: usize) -> RegionEntry<'a, V> {
-        let terms = leaf.terms(slot);
-        let (start, end) = leaf.bounds(slot);
-        // An end of 2^64 wraps to 0.
-        let until = |end: u64| {
-            let span = Span::new(start << self.shift, (end << self.shift).wrapping_sub(1));
-            span.expect("K4: a region has an address")
-        };
-        RegionEntry {
-            span: until(end.wrapping_sub(terms.guard_granules.into())),
-            taken: until(end),
-            terms,
-            value: leaf.value(slot),
-        }
+        let (span, taken) = spans(leaf, slot, self.shift);
+        RegionEntry { span, taken, terms: leaf.terms(slot), value: leaf.value(slot) }
     }
 
     /// The granules `start..end` as a span of bytes.
@@ -229,4 +218,15 @@ impl<V> RegionTree<V> {
     fn span_if(&self, start: u128, end: u128) -> Option<Span> {
         (start < end).then(|| self.span(start, end))
     }
+}
+
+/// The usable addresses of an entry, and these and its guard.
+#[inline(always)] // as `RegionTree::entry`
+fn spans<V>(leaf: &Leaf<V>, slot: usize, shift: u32) -> (Span, Span) {
+    let (start, end) = leaf.bounds(slot);
+    // An end of 2^64 wraps to 0.
+    let until = |end: u64| {
+        Span::new(start << shift, (end << shift).wrapping_sub(1)).expect("K4: a region has an address")
+    };
+    (until(end.wrapping_sub(leaf.terms(slot).guard_granules.into())), until(end))
 }

@@ -6,7 +6,7 @@
 
 use super::lanes::SLOT_BITS;
 use super::leaf::{Leaf, WIDTH};
-use super::{RegionEntry, RegionTree};
+use super::{RegionTree, spans};
 use freehold_units::Span;
 
 /// A region that was removed with others.
@@ -60,16 +60,15 @@ impl<V> RegionTree<V> {
 
         let (mut slots, mut gaps) = (0u32, 0);
         run.len = count;
+        let leaf = &mut self.tree.leaves[path.leaf];
         for (region, &slot) in run.regions.iter_mut().zip(order) {
             let slot = usize::from(slot);
-            let leaf = &mut self.tree.leaves[path.leaf];
             gaps += usize::from(leaf.gap(slot) > 0);
             slots |= 1 << slot;
             let value = leaf.replace_value(slot, None).expect("K16: a hold is freed by its move alone");
-            let RegionEntry { span, taken, .. } = self.entry(&self.tree.leaves[path.leaf], slot);
+            let (span, taken) = spans(leaf, slot, self.shift);
             *region = Some(RemovedRegion { span, taken, value });
         }
-        let leaf = &mut self.tree.leaves[path.leaf];
         // From the highest slot down, so that the entry that moves to a slot is never one of these.
         while let Some(slot) = slots.checked_ilog2() {
             let slot = slot as usize;
@@ -94,11 +93,12 @@ impl<V> Leaf<V> {
         let (mut order, mut len) = ([0; WIDTH], 0);
         if let Some((low, high)) = self.lanes_within(from, until) {
             let mut keys = [0u32; WIDTH];
-            for (slot, &lane) in self.start[..self.len()].iter().enumerate() {
-                if low <= lane && lane <= high {
-                    keys[len] = (lane as u32) << SLOT_BITS | slot as u32;
-                    len += 1;
-                }
+            let mut slots = self.starts_within(low, high);
+            while slots != 0 {
+                let slot = slots.trailing_zeros();
+                slots &= slots - 1;
+                keys[len] = (self.start[slot as usize] as u32) << SLOT_BITS | slot;
+                len += 1;
             }
             keys[..len].sort_unstable();
             order.iter_mut().zip(&keys[..len]).for_each(|(slot, &key)| *slot = (key as usize % WIDTH) as u8);
