@@ -351,7 +351,9 @@ impl From<SynchronizeError> for Failure {
 impl From<percpu::AllocError> for Failure {
     fn from(error: percpu::AllocError) -> Self {
         match error {
-            percpu::AllocError::OutOfMemory => fh_error::FH_ENOMEM.into(),
+            percpu::AllocError::OutOfMemory | percpu::AllocError::AtCapacity { .. } => {
+                fh_error::FH_ENOMEM.into()
+            }
             percpu::AllocError::NoPopulatedRoom { .. } => fh_error::FH_ENOSPC.into(),
             _ => fh_error::FH_EINVAL.into(),
         }

@@ -54,6 +54,12 @@ pub enum AllocError {
         /// The requested size, in bytes.
         size_bytes: u64,
     },
+    /// No chunk has a place for it, and there are addresses for no more chunks. A heap's capacity is chosen when it is
+    /// built.
+    AtCapacity {
+        /// The bytes of all chunks that there are addresses for, for each CPU.
+        capacity_bytes: u64,
+    },
     /// There is no memory for another chunk, or for the pages that the object needs.
     OutOfMemory,
 }
@@ -68,6 +74,8 @@ error_messages! { AllocError + OutOfMemory {
     Self::AlignTooLarge { align_bytes } => "alignment {align_bytes} is more than a page, {PAGE_BYTES} bytes";
     Self::NoPopulatedRoom { size_bytes } =>
         "no place for {} in pages that have memory", Bytes::from(*size_bytes);
+    Self::AtCapacity { capacity_bytes } =>
+        "no free place is large enough in the capacity, {} for each CPU", Bytes::from(*capacity_bytes);
 } }
 
 /// The error of a free. The set did not change.

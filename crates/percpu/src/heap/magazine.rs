@@ -96,7 +96,9 @@ impl Magazine {
         match source.alloc(class, &mut places) {
             Ok(()) => self.clean.extend_from_slice(&places[1..]),
             // There may be space for one place when there is none for many.
-            Err(AllocError::OutOfMemory) => source.alloc(class, &mut places[..1])?,
+            Err(AllocError::OutOfMemory | AllocError::AtCapacity { .. }) => {
+                source.alloc(class, &mut places[..1])?
+            }
             Err(error) => return Err(error),
         }
         Ok(places[0])

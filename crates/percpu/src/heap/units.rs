@@ -137,10 +137,11 @@ impl UnitMemory {
 }
 
 impl Backing for UnitMemory {
+    fn most_chunks(&self) -> u32 {
+        self.chunks
+    }
+
     fn create(&mut self, chunk: ChunkId) -> Result<(), OutOfMemory> {
-        if chunk.index() >= self.chunks {
-            return Err(OutOfMemory);
-        }
         let index = chunk.index() as usize;
         if index >= self.generations.len() {
             self.generations.try_reserve(index + 1 - self.generations.len())?;

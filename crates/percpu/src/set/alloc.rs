@@ -57,7 +57,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             self.balance_wanted = true;
             return Err(AllocError::NoPopulatedRoom { size_bytes: request.size_bytes });
         }
-        self.create_chunk()?;
+        if !self.create_chunk()? {
+            let (chunks, unit_bytes) = (self.backing.most_chunks(), self.config.unit_bytes);
+            return Err(AllocError::AtCapacity { capacity_bytes: u64::from(chunks) * u64::from(unit_bytes) });
+        }
         let location = P::find(&mut self.chunks, checked, probe);
         Ok(location.expect("P9: a chunk without objects has a place for every request"))
     }

@@ -10,10 +10,15 @@ use core::ops::Range;
 /// `()` implements the trait for sets that only hand out offsets: it does nothing and never fails. The costs in the
 /// docs of a set count a call as one step.
 pub trait Backing {
-    /// Reserves addresses for all units of a chunk, without memory.
+    /// The most chunks at one time: an allocation that needs one more is refused with [`AllocError::AtCapacity`](crate::AllocError::AtCapacity).
+    fn most_chunks(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// Reserves addresses for all units of a chunk, without memory. The chunk's index is below [`Backing::most_chunks`].
     ///
     /// # Errors
-    /// No addresses are left. The allocation that needed the chunk fails.
+    /// The system has no addresses. The allocation that needed the chunk fails.
     fn create(&mut self, chunk: ChunkId) -> Result<(), OutOfMemory> {
         let _ = chunk;
         Ok(())

@@ -113,7 +113,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             if wanted == 0 {
                 return Ok(());
             }
-            self.create_chunk()?;
+            if !self.create_chunk()? {
+                return Ok(());
+            }
         }
     }
 }

@@ -8,10 +8,13 @@ use crate::placement::Placement;
 use core::ops::Range;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Creates a chunk, at the head of the list of chunks without objects.
+    /// Creates a chunk, at the head of the list of chunks without objects. Returns whether the backing may have one more.
     #[doc(alias = "pcpu_create_chunk")]
-    pub(super) fn create_chunk(&mut self) -> Result<(), OutOfMemory> {
+    pub(super) fn create_chunk(&mut self) -> Result<bool, OutOfMemory> {
         let id = self.chunks.reserve()?;
+        if id.index >= self.backing.most_chunks() {
+            return Ok(false);
+        }
         let chunk = Chunk::new(&self.config, id.generation, P::hints(&self.config)?)?;
         self.backing.create(id)?;
         if self.config.population == Population::Whole
@@ -23,7 +26,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.populated_pages += u64::from(chunk.populated_pages);
         self.chunks.empty_pages += chunk.empty_pages;
         self.chunks.add(id, chunk);
-        Ok(())
+        Ok(true)
     }
 
     /// Destroys a chunk without objects.
