@@ -5,9 +5,9 @@
 //! ```
 
 use super::Slot;
-use crate::Domain;
 use crate::atomic::{AtomicBool, Ordering, fence};
 use crate::slot::A_VALUE;
+use crate::{Backlog, Domain, Guard};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
@@ -182,7 +182,7 @@ fn two_writers_reclaim_what_nobody_reads() {
             let shared = Arc::clone(&shared);
             loom::thread::spawn(move || shared.domain.end_epoch().map(|_| ()).unwrap())
         };
-        let mut backlog = crate::Backlog::new(&shared.domain, 1);
+        let mut backlog = Backlog::new(&shared.domain, 1);
         backlog.reserve(1, |_: usize| ()).unwrap();
         shared.unlink();
         backlog.retire(0).unwrap();
@@ -191,6 +191,70 @@ fn two_writers_reclaim_what_nobody_reads() {
         other.join().unwrap();
         backlog.barrier(drop).unwrap();
     });
+}
+
+/// A change that removes a value and, under prompt reclamation, polls at its end; then `again`, by which the next change
+/// begins. The reader says that it has left by the last of `leave`.
+fn run_prompt(again: fn(&mut Backlog<'_, usize>, &Shared) -> usize, leave: fn(Guard<'_>, &AtomicBool)) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let (shared, has_left) = (Shared::new(), Arc::new(AtomicBool::new(false)));
+        let reader = {
+            let (shared, has_left) = (Arc::clone(&shared), Arc::clone(&has_left));
+            loom::thread::spawn(move || {
+                let reader = shared.domain.reader().unwrap();
+                let guard = reader.read();
+                shared.read();
+                leave(guard, &has_left);
+            })
+        };
+        let mut backlog = Backlog::new(&shared.domain, 1);
+        backlog.reserve(1, |_| ()).unwrap();
+        shared.unlink();
+        backlog.retire(0).unwrap();
+        let own = backlog.poll(|node| shared.reuse(node)).unwrap();
+        let must_go = has_left.load(Ordering::Acquire);
+        let later = if own == 0 { again(&mut backlog, &shared) } else { 0 };
+        assert!(own + later == 1 || !must_go, "a value stayed after its last reader");
+        reader.join().unwrap();
+        backlog.barrier(drop).unwrap();
+    });
+}
+
+fn poll_again(backlog: &mut Backlog<'_, usize>, shared: &Shared) -> usize {
+    if backlog.is_held_back() { 0 } else { backlog.poll(|node| shared.reuse(node)).unwrap() }
+}
+
+fn take_without_a_look(backlog: &mut Backlog<'_, usize>, shared: &Shared) -> usize {
+    backlog.take_all(|node| shared.reuse(node))
+}
+
+fn leave(guard: Guard<'_>, has_left: &AtomicBool) {
+    drop(guard);
+    has_left.store(true, Ordering::Release);
+}
+
+fn leave_too_late(guard: Guard<'_>, has_left: &AtomicBool) {
+    has_left.store(true, Ordering::Release);
+    drop(guard);
+}
+
+#[test]
+fn a_value_goes_with_the_first_change_after_its_last_reader() {
+    run_prompt(poll_again, leave);
+}
+
+#[test]
+#[should_panic]
+fn mutant_a_value_taken_without_a_look_at_readers() {
+    run_prompt(take_without_a_look, leave);
+}
+
+#[test]
+#[should_panic]
+fn mutant_a_guard_that_is_left_late() {
+    run_prompt(poll_again, leave_too_late);
 }
 
 /// A domain whose barriers are refused from now on, and a reader that had its slot before. It reads three times: its
