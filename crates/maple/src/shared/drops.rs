@@ -76,7 +76,7 @@ impl<E: StoredValue> MapleTree<E> {
         let (waiting, reclaimed) = {
             let mut writer = self.lock();
             let waiting = writer.poll()?;
-            (waiting, Reclaimed::<E>::new(writer.take_polled()))
+            (waiting, Reclaimed::<E>::new(writer.take_polled()?))
         };
         drop(reclaimed);
         Ok(waiting)
