@@ -14,7 +14,8 @@
 ///
 /// With either, [`reclaim`](crate::MapleTree::reclaim) drops what can be dropped now, and
 /// [`synchronize`](crate::MapleTree::synchronize) waits for the readers first. Nodes are reused by the batch under both: an
-/// idle map keeps up to some 512 replaced ones until it is asked, each of 336 bytes at most.
+/// idle map keeps up to some 512 replaced ones, or as many as its last change replaced, until it is asked. Each takes 336
+/// bytes at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reclaim {
