@@ -245,7 +245,8 @@ fn a_drop_that_panics_leaves_a_cursor_on_the_new_entry() {
 #[test]
 fn a_drop_that_panics_leaves_no_part_with_the_value_of_its_whole() {
     let above = COUNT;
-    for (over, fuse) in [(span(15, 34), 2), (span(15, 394), 20), (span(12, 17), 1)] {
+    let cases = [(span(12, 17), 1), (span(15, 34), 2), (span(15, 394), 20)];
+    for (over, fuse) in cases.into_iter().take(if cfg!(miri) { 1 } else { 3 }) {
         let parts = [(span(10, over.first() - 1), above), (over, above)];
         let last = 10 * (over.last() / 10) + 9;
         let parts = parts.into_iter().chain([(span(over.last() + 1, last), above)]);
@@ -287,14 +288,14 @@ fn bits_that_panic_leave_a_cursor_on_the_gap() {
         }
     }
     let mut map = WordMap::with_nodes(Nodes::Small);
-    for at in 0..100 {
-        let value = Plain(Unreadable(if at == 50 { 7 } else { 1 }));
+    for at in 0..20 {
+        let value = Plain(Unreadable(if at == 10 { 7 } else { 1 }));
         map.store(span(10 * at, 10 * at + 9), value).unwrap_or_else(|_| panic!("no memory"));
     }
-    let mut cursor = map.cursor_mut(505);
+    let mut cursor = map.cursor_mut(105);
     panics(|| cursor.erase());
     assert!(cursor.value().is_none(), "it is erased");
-    assert_eq!(cursor.span(), span(500, 509));
+    assert_eq!(cursor.span(), span(100, 109));
     map.validate().unwrap();
-    assert_eq!(map.len(), 99);
+    assert_eq!(map.len(), 19);
 }
