@@ -62,7 +62,7 @@
 //! ways to do so, at the end of each change that removes a value (prompt), or by `reserve` alone (batched). When a value is
 //! dropped under each, and at which price, is a table of `Reclaim` in `freehold-maple`, whose maps have `reclaim`. With
 //! either, a map that is idle keeps what waits until it is asked; a prompt one without a reader keeps no value, and a few
-//! hundred nodes at most.
+//! hundred nodes, or as many as its last change replaced.
 //!
 //! # Fork
 //! A child made by `fork` has only the thread that forked.

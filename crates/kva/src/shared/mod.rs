@@ -346,7 +346,8 @@ impl<V: ?Sized> SharedSpace<V> {
         self.busy.reclaim()
     }
 
-    /// Waits until all present readers have left, and drops the values that were removed before the call.
+    /// Waits until all present readers have left, and drops the values that were removed before the call. A thread that
+    /// holds a [`snapshot`](Self::snapshot) waits for itself for ever.
     ///
     /// Cost: as [`MapleTree::synchronize`].
     ///

@@ -260,8 +260,8 @@ impl<E: StoredValue> CursorMut<'_, E> {
     pub fn erase(&mut self) -> Option<(Span, E)> {
         self.place.slot.entry?;
         let span = self.span();
-        let value = self.map.erase_at(&self.place.path, span);
-        self.seek(span.first());
-        Some((span, value))
+        // Bits may panic as they are read back.
+        let seek = SeekAtEnd { cursor: self, index: span.first() };
+        Some((span, seek.cursor.map.erase_at(&seek.cursor.place.path, span)))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::WordMap;
 use crate::OutOfMemory;
+use crate::drop_all::drop_all;
 use crate::entry::StoredValue;
 use crate::error::StoreError;
 use crate::key::{Key, Keys, with_keys};
@@ -58,6 +59,30 @@ impl<T: fmt::Debug, K: Key<Span: fmt::Debug>> fmt::Debug for Removed<T, K> {
 /// The part of an entry that lies in a range that it overlaps.
 pub(crate) fn overlap(part: Span, span: Span) -> Span {
     part.intersection(span).expect("M1: the entries of a range overlap it")
+}
+
+/// Sets the values of the parts that stay of cut entries when it is dropped: also if the store before has panicked as
+/// it dropped a value.
+struct PartsAtEnd<'m, E: StoredValue> {
+    map: &'m mut WordMap<E>,
+    parts: [Option<(Span, E)>; 2],
+}
+
+impl<E: StoredValue> Drop for PartsAtEnd<'_, E> {
+    fn drop(&mut self) {
+        let Self { map, parts } = self;
+        let replaced = parts.iter_mut().filter_map(Option::take).filter_map(|(part, value)| {
+            // A store that panicked in a split has cut nothing.
+            if map.tree.slot_of(part.first()).span != part {
+                return None;
+            }
+            // The same slot with another value: this takes no node.
+            let mut plan = StorePlan::new(part);
+            map.tree.plan(&mut plan, true);
+            Some(map.commit_one(&mut plan, Some(value)))
+        });
+        drop_all(replaced);
+    }
 }
 
 impl<E: StoredValue> WordMap<E> {
@@ -125,13 +150,8 @@ impl<E: StoredValue> WordMap<E> {
             Some((kept, cut(whole, kept, old)))
         };
         let ends = [end(span.first(), Span::below), end(span.last(), Span::above)];
-        self.commit(&mut plan, Some(value));
-        for (kept, value) in ends.into_iter().flatten() {
-            // The same slots with another value: this takes no node.
-            let mut plan = StorePlan::new(kept);
-            self.tree.plan(&mut plan, true);
-            drop(self.commit_one(&mut plan, Some(value)));
-        }
+        let parts = PartsAtEnd { map: self, parts: ends };
+        parts.map.commit(&mut plan, Some(value));
         Ok(())
     }
 

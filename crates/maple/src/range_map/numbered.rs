@@ -92,8 +92,10 @@ impl<V> Numbered<V> {
     ) {
         let [low, mut high] = self.kept_ends(span, &mut cut);
         let second = self.take_second(plan, &mut high);
+        // Set before anything is dropped, as a drop may panic. A part keeps the number of its entry.
+        let replaced = self.set_ends([low, high]);
         self.commit(plan, value, second);
-        self.set_ends([low, high]);
+        drop(replaced);
     }
 
     /// The values from `cut` for the remaining parts, below and above a range, of the entries at its ends.
@@ -112,13 +114,12 @@ impl<V> Numbered<V> {
         high.take_if(|(number, _)| in_two == Some(*number)).map(|(_, value)| value)
     }
 
-    /// Sets the values of the remaining parts.
-    pub(super) fn set_ends(&mut self, ends: [CutEnd<V>; 2]) {
-        let replaced = ends.map(|end| {
+    /// Sets the values of the remaining parts, and returns those before.
+    pub(super) fn set_ends(&mut self, ends: [CutEnd<V>; 2]) -> [Option<V>; 2] {
+        ends.map(|end| {
             let (number, value) = end?;
             Some(mem::replace(self.values.get_mut(number), value))
-        });
-        drop(replaced);
+        })
     }
 }
 

@@ -224,7 +224,7 @@ impl<V> Numbered<V> {
         let [entry, second] = put_both(values, value, second);
         let second = |_| second.expect("M8: a cut entry has a second value");
         numbers.commit_words(plan, entry, second, None::<fn(Word)>);
-        self.set_ends([low, high]);
+        drop(self.set_ends([low, high]));
         taken
     }
 

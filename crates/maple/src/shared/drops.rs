@@ -76,7 +76,7 @@ impl<E: StoredValue> MapleTree<E> {
         let (waiting, reclaimed) = {
             let mut writer = self.lock();
             let waiting = writer.poll()?;
-            (waiting, Reclaimed::<E>::new(writer.take_polled()))
+            (waiting, Reclaimed::<E>::new(writer.take_polled()?))
         };
         drop(reclaimed);
         Ok(waiting)
@@ -84,6 +84,9 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// Waits until all present readers of the map's domain have left, and drops the values that were removed before the
     /// call. A map that nobody changes meanwhile keeps no garbage.
+    ///
+    /// A thread that holds an [`OwnedReading`](crate::maple_tree::OwnedReading) or a [`Snapshot`](crate::maple_tree::Snapshot)
+    /// of a map of that domain waits for itself for ever, as all do for a reader that was leaked (`mem::forget`).
     ///
     /// Cost: as [`Domain::synchronize`] where readers are inside, and twice that of [`reclaim`](Self::reclaim).
     ///

@@ -154,6 +154,10 @@ use writer::Writer;
 /// - An entry that nobody changes comes exactly once.
 /// - An iterator that has seen a part of a store sees the rest of it further on.
 ///
+/// From the back the same holds downwards. An iterator that is used from both ends is at two leaves: what its ends
+/// return is ordered in time only for each end by itself. Either may still return an item of its leaf that a store has
+/// removed, after the other has seen that store.
+///
 /// A [`Snapshot`] shows the map at one moment to every call.
 ///
 /// # Memory, and what fails
@@ -163,7 +167,7 @@ use writer::Writer;
 /// Replaced nodes and values are reclaimed after a grace period. [`Reclaim`](crate::maple_tree::Reclaim) says when
 /// removed values are dropped. Readers that stay delay this. Once [`BACKLOG_LIMIT`](Self::BACKLOG_LIMIT) bytes wait,
 /// stores are refused ([`WriteError::Full`](crate::maple_tree::WriteError::Full)). So never more waits than that, plus
-/// what one store removes. Readers of one map also delay what other maps of the same domain retire: the
+/// what one store or one transaction removes. Readers of one map also delay what other maps of the same domain retire: the
 /// [builder](Self::builder) gives a map its own.
 ///
 /// A store over exactly one entry retires nothing if the values need no drop, as numbers do. Such a store is not

@@ -22,7 +22,8 @@ impl<E: StoredValue> MapleTree<E> {
     /// Begins to read, on this thread.
     ///
     /// Cost: constant, a nanosecond, and half as much again in a domain of the map's own; less for a nested reader. A
-    /// thread's first read of a domain [registers](freehold_rcu::Domain::read) the thread.
+    /// thread's first read of a domain [registers](freehold_rcu::Domain::read) the thread, and aborts if there is no
+    /// memory for that.
     #[doc(alias = "rcu_read_lock")]
     #[inline]
     #[must_use]

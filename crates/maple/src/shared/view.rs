@@ -259,7 +259,8 @@ impl ReadGuard for SnapshotGuard<'_> {
 /// A reader of a [`MapleTree`]: what it returns stays valid as long as the reader lives.
 ///
 /// While it lives, nothing that it could have seen is reused or dropped. A reader that is kept for long therefore holds
-/// memory back.
+/// memory back. One that is forgotten (`mem::forget`) does so for ever, in all maps of the domain, until they refuse
+/// changes ([`WriteError::Full`](crate::maple_tree::WriteError::Full)).
 pub struct Reading<'a, E: StoredValue, K = Guard<'a>> {
     pub(super) map: &'a MapleTree<E>,
     /// The guard: of this thread, one that may be sent to another, or a snapshot's.

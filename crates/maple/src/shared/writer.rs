@@ -140,12 +140,23 @@ impl Writer {
             // Without memory or a barrier they wait on, and a call that needs either says so.
             let _left = self.poll();
         }
-        self.take_polled()
+        self.take_polled().unwrap_or_default()
     }
 
-    /// The values that a poll has collected.
-    pub(super) fn take_polled(&mut self) -> Vec<Word> {
-        mem::take(&mut self.dead)
+    /// The values that a poll has collected. Those that wait keep their room in the list if a transaction is open: its
+    /// commit may collect them, and takes no memory.
+    ///
+    /// # Errors
+    /// There is no memory for that room. The values stay for a later call.
+    pub(super) fn take_polled(&mut self) -> Result<Vec<Word>, WriteError> {
+        let polled = mem::take(&mut self.dead);
+        if self.owner.is_some()
+            && let Err(refused) = self.reserve_dead()
+        {
+            self.dead = polled;
+            return Err(refused);
+        }
+        Ok(polled)
     }
 
     /// Reuses nodes and collects values that no reader can reach any more. Returns how many of both still wait.

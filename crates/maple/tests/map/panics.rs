@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, unsafe_code, reason = "a test counts an `Arc` by hand")]
 
 use crate::fuse::{DROP_PANICS, Fuse, SPLIT_PANICS};
-use freehold_maple::{Nodes, RangeMap, WordMap};
+use freehold_maple::{Nodes, Plain, PlainValue, RangeMap, WordMap};
 use freehold_units::Span;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -187,6 +187,10 @@ fn a_split_that_panics_changes_nothing() {
     // The value that was on its way into the map is leaked.
     let the_new_one = |value| usize::from(value == COUNT);
     split_panics(the_new_one, |map, value| drop(map.store(span(13, 14), value)));
+    split_panics(the_new_one, |map, value| {
+        let new = Arc::clone(&value.0);
+        drop(map.store_with(span(13, 14), value, |_, _, _| Fuse(Arc::clone(&new))));
+    });
     split_panics(|_| 0, |map, _value| map.remove_range(span(13, 14)).unwrap());
     split_panics(|_| 0, |map, _value| drop(map.split_at(195)));
     // One that a transaction has is dropped when it is rolled back.
@@ -235,4 +239,63 @@ fn a_drop_that_panics_leaves_a_cursor_on_the_new_entry() {
         assert_eq!(cursor.slot(), (over, Some(COUNT)));
         scene.assert_held(|_| 0);
     }
+}
+
+/// The parts that stay of entries that are cut have the values that were computed for them, whatever a drop does.
+#[test]
+fn a_drop_that_panics_leaves_no_part_with_the_value_of_its_whole() {
+    let above = COUNT;
+    let cases = [(span(12, 17), 1), (span(15, 34), 2), (span(15, 394), 20)];
+    for (over, fuse) in cases.into_iter().take(if cfg!(miri) { 1 } else { 3 }) {
+        let parts = [(span(10, over.first() - 1), above), (over, above)];
+        let last = 10 * (over.last() / 10) + 9;
+        let parts = parts.into_iter().chain([(span(over.last() + 1, last), above)]);
+        let mut scene = Scene::new();
+        let (spare, new) = (scene.spare(), Arc::clone(&scene.values[COUNT as usize]));
+        DROP_PANICS.set(Some(fuse));
+        panics(|| scene.map.store_with(over, spare, |_, _, _| Fuse(Arc::clone(&new))));
+        let found = scene.entries();
+        assert!(parts.clone().all(|part| found.contains(&part)), "{over}: {found:?}");
+        drop(new);
+        scene.assert_held(|_| 0);
+
+        let mut scene = Scene::new();
+        let (spare, new) = (scene.spare(), Arc::clone(&scene.values[COUNT as usize]));
+        let mut map = RangeMap::from_sorted(std::mem::take(&mut scene.map)).unwrap();
+        DROP_PANICS.set(Some(fuse));
+        panics(|| map.store_with(over, spare, |_, _, _| Fuse(Arc::clone(&new))));
+        map.validate().unwrap();
+        scene.map = WordMap::from_sorted(map).unwrap();
+        let found = scene.entries();
+        assert!(parts.clone().all(|part| found.contains(&part)), "{over}: {found:?}");
+        drop(new);
+        scene.assert_held(|_| 0);
+    }
+}
+
+/// A value of bits that cannot be read back: its entry is erased, and the cursor stays on what is there.
+#[test]
+fn bits_that_panic_leave_a_cursor_on_the_gap() {
+    #[derive(Clone, Copy)]
+    struct Unreadable(u64);
+    impl PlainValue for Unreadable {
+        fn to_bits(self) -> u64 {
+            self.0
+        }
+        fn from_bits(bits: u64) -> Self {
+            assert_ne!(bits, 7, "unreadable");
+            Self(bits)
+        }
+    }
+    let mut map = WordMap::with_nodes(Nodes::Small);
+    for at in 0..20 {
+        let value = Plain(Unreadable(if at == 10 { 7 } else { 1 }));
+        map.store(span(10 * at, 10 * at + 9), value).unwrap_or_else(|_| panic!("no memory"));
+    }
+    let mut cursor = map.cursor_mut(105);
+    panics(|| cursor.erase());
+    assert!(cursor.value().is_none(), "it is erased");
+    assert_eq!(cursor.span(), span(100, 109));
+    map.validate().unwrap();
+    assert_eq!(map.len(), 19);
 }

@@ -1,5 +1,5 @@
 //! Iterators of a shared map that changes between any two of their steps, up, down and from both ends: each item was so at some
-//! moment since the iterator began, items ascend, and what nobody touched is seen once.
+//! moment since the iterator began, the moments of either end never go back, items ascend, and what nobody touched is seen once.
 
 use crate::common::{Model, Random, STRIDE, Slot, beside_others, change, compare, filled, span, store};
 use crate::ends::{Order, few_orders, orders};
@@ -18,8 +18,8 @@ struct History {
     now: usize,
     /// Those that are there, and since when.
     present: HashMap<Slot, usize>,
-    /// Those that were, and which change took them away last.
-    gone: HashMap<Slot, usize>,
+    /// Those that were: which changes brought each, and took it away.
+    gone: HashMap<Slot, Vec<[usize; 2]>>,
 }
 
 fn slots(model: &Model) -> impl Iterator<Item = Slot> {
@@ -36,11 +36,16 @@ impl History {
         self.now += 1;
         let mut before = std::mem::take(&mut self.present);
         self.present = slots(model).map(|slot| (slot, before.remove(&slot).unwrap_or(self.now))).collect();
-        self.gone.extend(before.into_keys().map(|slot| (slot, self.now)));
+        for (slot, born) in before {
+            self.gone.entry(slot).or_default().push([born, self.now]);
+        }
     }
 
-    fn was_so_since(&self, began: usize, slot: Slot) -> bool {
-        self.present.contains_key(&slot) || self.gone.get(&slot).is_some_and(|&left| left > began)
+    /// The first moment, from one on, at which a slot was there.
+    fn moment(&self, from: usize, slot: Slot) -> Option<usize> {
+        let gone = self.gone.get(&slot).into_iter().flatten().find(|[_, left]| *left > from);
+        let born = gone.map(|[born, _]| born).or_else(|| self.present.get(&slot))?;
+        Some(from.max(*born))
     }
 
     /// What is there, and has been since that moment, in order.
@@ -67,6 +72,8 @@ struct Walker<'r> {
     range: Span,
     ends: Ends,
     began: usize,
+    /// At which moment what each end gave last was so. It never goes back.
+    moments: [usize; 2],
     steps: u32,
     /// What each end gave.
     seen: [Vec<Slot>; 2],
@@ -93,6 +100,7 @@ impl<'r> Walker<'r> {
             range,
             ends,
             began: history.now,
+            moments: [history.now; 2],
             steps: 0,
             seen: Default::default(),
             ended: false,
@@ -116,7 +124,9 @@ impl<'r> Walker<'r> {
         };
         assert_eq!(slot.1.is_some(), self.entries);
         assert!(slot.0.overlaps(self.range), "{slot:?} is not in {}", self.range);
-        assert!(history.was_so_since(self.began, slot), "{slot:?} was not so, {:?}", self.ends);
+        let moment = &mut self.moments[usize::from(back)];
+        let now = history.moment(*moment, slot);
+        *moment = now.unwrap_or_else(|| panic!("{slot:?} was not so since {moment}, {:?}", self.ends));
         if let Some(&(before, _)) = self.seen[usize::from(back)].last() {
             let goes_on = if back { slot.0.first() < before.first() } else { slot.0.last() > before.last() };
             assert!(goes_on, "{slot:?} comes after {before}, {:?}", self.ends);

@@ -122,6 +122,30 @@ fn a_reader_delays_the_drop_to_the_first_change_after_it_has_left() {
     }
 }
 
+/// Beside readers that stay, what eight changes removed is kept apart; what later ones remove waits for later readers.
+#[test]
+fn beyond_eight_changes_what_waits_waits_together() {
+    for map in prompt() {
+        let values: [_; 11] = std::array::from_fn(|at| Arc::new(at as u32));
+        for value in &values {
+            map.store(u64::from(10 * **value)..=u64::from(10 * **value), Arc::clone(value)).unwrap();
+        }
+        let erase = |at: u64| assert!(map.erase(10 * at).unwrap().is_some());
+        let held = || values.iter().filter(|value| holders(value) > 0).count();
+        let first = map.read_owned().unwrap();
+        (0..10).for_each(erase);
+        let later = map.read_owned().unwrap();
+        erase(10);
+        assert_eq!(held(), 11);
+        drop(first);
+        map.drop_leftovers();
+        assert_eq!(held(), 4, "those of the first seven changes are dropped");
+        drop(later);
+        map.drop_leftovers();
+        assert_eq!(held(), 0);
+    }
+}
+
 /// While a reader is known to be inside, a look at its slot is enough: no barrier.
 #[test]
 fn a_reader_that_stays_costs_no_barrier_for_each_change() {

@@ -4,7 +4,7 @@ use crate::common::{Map, Model, Random, alone, change_model, span};
 use crate::refused::{OPS, TOGETHER, entries, map_of, put, state};
 use crate::refusing::{NONE_REFUSED, watched};
 use freehold_maple::Nodes;
-use freehold_maple::maple_tree::WriteError;
+use freehold_maple::maple_tree::{Domain, MapleTree, Reclaim, WriteError};
 use freehold_units::Span;
 use std::sync::Arc;
 
@@ -162,6 +162,40 @@ fn no_commit_asks_for_memory() {
     assert!(cfg!(miri) || stats.reclaimed > 0 && stats.polls > 1, "{stats:?}");
     drop(map);
     assert_eq!(Arc::strong_count(&value), 1);
+}
+
+/// What others drop meanwhile takes nothing from an open transaction: its commit still asks for no memory.
+#[test]
+fn a_commit_asks_for_no_memory_whatever_was_dropped_meanwhile() {
+    let _alone = alone();
+    let drops: [fn(&Map); 4] = [
+        |_| (),
+        |map| _ = map.reclaim(),
+        // Without memory for that room, nothing is dropped.
+        |map| _ = watched(0, || map.reclaim()),
+        MapleTree::drop_leftovers,
+    ];
+    for (at, drop_some) in drops.into_iter().enumerate() {
+        let value = Arc::new(7);
+        let map: Map = MapleTree::builder().domain(Domain::new()).reclaim(Reclaim::Prompt).build();
+        for at in 0..9 {
+            map.store(span(10 * at, 10 * at + 4), Arc::clone(&value)).unwrap();
+        }
+        let reader = map.read_owned().unwrap();
+        map.remove_range(0..40).unwrap();
+        let later = map.read_owned().unwrap();
+        map.remove_range(40..50).unwrap();
+        let mut inside = map.transaction();
+        inside.remove_range(50..60).unwrap();
+        drop(reader);
+        drop_some(&map);
+        drop(later);
+        let (removed, requests) = watched(0, || inside.commit());
+        assert_eq!(requests, 0, "a commit asks for memory after drop {at}");
+        drop(removed);
+        assert_eq!(map.reclaim(), Ok(0));
+        assert_eq!(Arc::strong_count(&value), 4);
+    }
 }
 
 /// Guards that are values are refused where there is no memory for one, and then granted.
