@@ -117,7 +117,7 @@ fn looked_at(file: &Path) -> Result<Looks, Error> {
     if first.starts_with(trace_dat::MAGIC) {
         return Ok(Looks::TraceDat);
     }
-    let (mut lines, mut origin) = (Lines::open(file)?, Origin::Perf);
+    let (mut lines, mut origin) = (Lines::open(file)?.lossy(), Origin::Perf);
     for _ in 0..LOOKED_AT {
         let Some(text) = lines.advance()? else { break };
         if text.starts_with("#vml-trace") {
@@ -179,8 +179,12 @@ fn open(
         Looks::Folder => open_folder(file)?,
         Looks::PerfData => perf_data::open(plain(file, perf_data::MAGIC, unpacked)?)?,
         Looks::TraceDat => trace_dat::open(plain(file, trace_dat::MAGIC, unpacked)?)?,
-        Looks::Text(origin) => of_text(origin, Box::new(Text::new(Lines::open(file)?, Shared::default()))),
-        Looks::Strace => of_text(Origin::Strace, Box::new(Text::new(Lines::open(file)?, Strace::default()))),
+        Looks::Text(origin) => {
+            of_text(origin, Box::new(Text::new(Lines::open(file)?.lossy(), Shared::default())))
+        }
+        Looks::Strace => {
+            of_text(Origin::Strace, Box::new(Text::new(Lines::open(file)?.lossy(), Strace::default())))
+        }
         Looks::Areas => return Err(Error::unfit(file, "no recording")),
     })
 }
