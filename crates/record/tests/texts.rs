@@ -248,11 +248,23 @@ fn what_strace_does_not_know_by_name_is_a_number() {
     assert_eq!(map("MAP_PRIVATE|MAP_ANONYMOUS|MAP_HUGETLB|21<<MAP_HUGE_SHIFT"), map("0x54040022"));
     assert_eq!(map("MAP_PRIVATE|0x20000000"), map("0x20000002"));
     let (rows, _) = rows_of(
-        "1 2.0 madvise(0x1000, 4096, 0x66 /* MADV_??? */) = 0\n1 2.0 mmap(NULL, 1, PROT_READ, MAP_SHARED_VALIDATE|MAP_SYNC, 3</a>, 0) = -1 EOPNOTSUPP (Operation not supported)\n\
+        "1 2.0 madvise(0x1000, 4096, 0x66 /* MADV_??? */) = 0\n > /lib/libc.so.6(madvise+0xb) [0x11]\n1 2.0 mmap(NULL, 1, PROT_READ, MAP_SHARED_VALIDATE|MAP_SYNC, 3</a>, 0) = -1 EOPNOTSUPP (Operation not supported)\n\
          1 2.0 wait4(-1,  <detached ...>\n1 2.0 <... munmap resumed> <detached ...>\n1 2.0 munmap(0x1000, 4096 <detached ...>\n",
         Kind::Vma,
     );
     assert!(rows.last().unwrap().ends_with(",m,0,0,1,1,80003,-1,0,-95") && rows.len() == 2, "{rows:?}");
+}
+
+#[test]
+fn a_call_of_any_length_may_be_interrupted() {
+    let args = format!("\"{}\u{e9}\"", "a".repeat(4084)).repeat(2);
+    let (rows, _) = rows_of(
+        &format!(
+            "1 2.0 execve(\"/x\", [{args}] <unfinished ...>\n1 2.0 <... execve resumed>) = 0\n1 2.0 munmap(0x1000, 1) = 0\n"
+        ),
+        Kind::Vma,
+    );
+    assert_eq!(rows, ["0,0,1,x,,,,,,,,0", "0,0,1,u,0,1000,1,,,,,0"]);
 }
 
 /// perf counts in the end what it has lost; newer ones tell of a part where it was lost, too.

@@ -8,7 +8,7 @@ use crate::decode::{Decoder, done};
 use crate::event::{Call, Event, What};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Tasks that are within calls, and bytes of such a line, at most.
+/// Tasks that are within calls, and bytes that are kept of such a line, at most.
 const MOST_UNFINISHED: usize = 1 << 12;
 const MOST_BYTES: usize = 1 << 12;
 /// `CLONE_VM`, and with `CLONE_VFORK`.
@@ -96,6 +96,10 @@ pub(crate) struct Strace {
 impl Grammar for Strace {
     fn line(&mut self, text: &str, _: &mut Decoder, events: &mut VecDeque<Event>) -> Result<(), String> {
         let (tid, at, rest) = head(text);
+        // What strace says itself, and call chains of `-k`, are of no task.
+        if rest.starts_with("strace:") || rest.starts_with("> ") {
+            return Ok(());
+        }
         self.now = at.unwrap_or(self.now).max(self.now);
         let event = |tid, what, at| Event { at, cpu: 0, tid, comm: None, what };
         if self.seen.insert(tid) && !self.cloning.is_empty() {
@@ -107,7 +111,7 @@ impl Grammar for Strace {
             };
             events.push_back(event(parent, what, self.now));
         }
-        if rest.is_empty() || rest.starts_with("---") || rest.starts_with("strace:") {
+        if rest.is_empty() || rest.starts_with("---") {
             return Ok(());
         }
         if rest.starts_with("+++") {
@@ -145,9 +149,12 @@ impl Grammar for Strace {
 
 impl Strace {
     fn interrupt(&mut self, tid: u32, first: &str) -> Result<(), String> {
-        if self.unfinished.len() >= MOST_UNFINISHED || first.len() > MOST_BYTES {
-            return Err(format!("more than {MOST_UNFINISHED} tasks are within calls, or a call is too long"));
+        if self.unfinished.len() >= MOST_UNFINISHED {
+            return Err(format!("more than {MOST_UNFINISHED} tasks are within calls"));
         }
+        // Calls that are longer have texts among their arguments, which are of no use.
+        let end = (0..=MOST_BYTES.min(first.len())).rev().find(|end| first.is_char_boundary(*end));
+        let first = &first[..end.unwrap_or(0)];
         if let Some(what) = clones(first, 0) {
             self.cloning.push((tid, what));
         }
