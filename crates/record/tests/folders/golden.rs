@@ -342,7 +342,9 @@ fn linux_6_18_follows_processes() {
         "900 0 50 exec sh\n1110 0 50 exec sh\n1120 0 50 map 400000 401000 5 p file 1:7 0\n1990 0 50 exit\n";
     fs::write(folder.path().join("events.log"), log).unwrap();
     let program = "400000-401000 r-xp 00000000 00:01 7                          /bin/sh\n";
-    fs::write(folder.path().join("maps.50.end"), format!("{program}{maps}")).unwrap();
+    // A file's name may be any bytes.
+    let named = [program.trim_end().as_bytes(), b"\xff\n", maps.as_bytes()].concat();
+    fs::write(folder.path().join("maps.50.end"), named).unwrap();
     let (trace, summary) = imported(folder.path()).unwrap();
     let all = rows(&trace).1;
     assert_eq!(
