@@ -77,6 +77,9 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         None if !recording.has_kind => meta.kind = events.kind(file)?,
         None => {}
     }
+    if !meta.page_bytes.is_power_of_two() {
+        return Err(Error::unfit(file, format!("a page of {} bytes is no power of two", meta.page_bytes)));
+    }
     if meta.command.is_empty() {
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);

@@ -156,6 +156,8 @@ fn malformed_headers_are_errors_with_their_line() {
     assert_eq!(with("v1", "v3"), 1);
     assert_eq!(with("ncpu=2", "ncpu=4294967296"), 1);
     assert_eq!(with("pagesize", "page"), 1);
+    assert_eq!(with("pagesize=4096", "pagesize=0"), 1);
+    assert_eq!(with("pagesize=4096", "pagesize=4095"), 1);
     assert_eq!(with("#workload", "#work"), 2);
     assert_eq!(with("=3", "=x"), 3);
     assert_eq!(with("dt_ns", "dt_us"), 4);

@@ -98,6 +98,11 @@ fn linux_6_1_has_callers_of_objects_and_no_events_of_areas() {
     assert_eq!((summary.implied_frees, summary.differences), (1, Some(1)), "one free was not seen");
     assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
 
+    let odd = recording("pcpu", "6.1.0-18", "").replace("pagesize=4096", "pagesize=0");
+    fs::write(folder.path().join("recording"), odd).unwrap();
+    let error = imported(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("a page of 0 bytes is no power of two"), "{error}");
+
     fs::write(folder.path().join("recording"), recording("kva", "6.1.0-18", "")).unwrap();
     let error = imported(folder.path()).unwrap_err().to_string();
     let words = ["vmalloc:alloc_vmap_area", "Linux has it from 6.2 on", "this recording is 6.1.0-18"];
