@@ -109,7 +109,7 @@ fn one_is_no_several_and_names_are_bytes() {
     let from = folder.path().join("one.txt");
     fs::write(&from, TEXT.lines().next().unwrap().to_owned() + "\n").unwrap();
     let import = |from: &Path, more: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_freehold"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
         command.arg("import").arg(from).arg("-o").arg(&into).args(more).output().unwrap()
     };
     let said = text(&import(&from, &[]).stdout);
