@@ -1,5 +1,6 @@
 //! One event, whatever recorded it: the common form between the readers of sources and the writers of traces.
 
+use freehold_trace::percpu::is_object;
 use std::rc::Rc;
 
 /// An event of a recording.
@@ -211,7 +212,10 @@ impl What {
             }
             Self::ObjectAlloc { size, align, offset, .. } => {
                 aligned(align)?;
-                placed(offset, size)
+                match is_object(offset, size) {
+                    true => Ok(()),
+                    false => Err(format!("{size} bytes at {offset:x} are no object")),
+                }
             }
             Self::ObjectFail { align, .. } => aligned(align),
             Self::KernelMapping(Mapping { start, end, .. }) => placed(start, end.saturating_sub(start)),

@@ -77,6 +77,9 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         None if !recording.has_kind => meta.kind = events.kind(file)?,
         None => {}
     }
+    if !meta.page_bytes.is_power_of_two() {
+        return Err(Error::unfit(file, format!("a page of {} bytes is no power of two", meta.page_bytes)));
+    }
     if meta.command.is_empty() {
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);
@@ -117,7 +120,7 @@ fn looked_at(file: &Path) -> Result<Looks, Error> {
     if first.starts_with(trace_dat::MAGIC) {
         return Ok(Looks::TraceDat);
     }
-    let (mut lines, mut origin) = (Lines::open(file)?, Origin::Perf);
+    let (mut lines, mut origin) = (Lines::open(file)?.lossy(), Origin::Perf);
     for _ in 0..LOOKED_AT {
         let Some(text) = lines.advance()? else { break };
         if text.starts_with("#vml-trace") {
@@ -179,8 +182,12 @@ fn open(
         Looks::Folder => open_folder(file)?,
         Looks::PerfData => perf_data::open(plain(file, perf_data::MAGIC, unpacked)?)?,
         Looks::TraceDat => trace_dat::open(plain(file, trace_dat::MAGIC, unpacked)?)?,
-        Looks::Text(origin) => of_text(origin, Box::new(Text::new(Lines::open(file)?, Shared::default()))),
-        Looks::Strace => of_text(Origin::Strace, Box::new(Text::new(Lines::open(file)?, Strace::default()))),
+        Looks::Text(origin) => {
+            of_text(origin, Box::new(Text::new(Lines::open(file)?.lossy(), Shared::default())))
+        }
+        Looks::Strace => {
+            of_text(Origin::Strace, Box::new(Text::new(Lines::open(file)?.lossy(), Strace::default())))
+        }
         Looks::Areas => return Err(Error::unfit(file, "no recording")),
     })
 }

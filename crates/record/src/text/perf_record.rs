@@ -7,7 +7,7 @@ use crate::event::{File, Mapping, What};
 /// `CLONE_VM` and `CLONE_THREAD`: what perf tells of the flags.
 const THREAD: u64 = 0x1_0100;
 
-/// What a record says; `tid` is the task that it is about.
+/// What a record says: nothing of samples that a filter has dropped. `tid` is the task that it is about.
 pub(super) fn parse(text: &str, tid: &mut u32, decoder: &mut Decoder) -> Result<Option<What>, String> {
     let end = text.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
     let (name, rest) = text.split_at(end.unwrap_or(text.len()));
@@ -34,8 +34,10 @@ pub(super) fn parse(text: &str, tid: &mut u32, decoder: &mut Decoder) -> Result<
                 What::Fork { child, flags: 0 }
             }))
         }
+        "PERF_RECORD_LOST_SAMPLES" if rest.ends_with("(BPF)") => Ok(None),
         "PERF_RECORD_LOST" | "PERF_RECORD_LOST_SAMPLES" => {
-            Ok(Some(What::Lost { count: numbers(rest).last().copied().map(u64::from) }))
+            let count = numbers(rest).last().copied().map(u64::from);
+            Ok(decoder.lost(count, name.ends_with("SAMPLES")))
         }
         _ => Ok(None),
     }

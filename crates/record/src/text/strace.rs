@@ -8,12 +8,15 @@ use crate::decode::{Decoder, done};
 use crate::event::{Call, Event, What};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Tasks that are within calls, and bytes of such a line, at most.
+/// Tasks that are within calls, and bytes that are kept of such a line, at most.
 const MOST_UNFINISHED: usize = 1 << 12;
 const MOST_BYTES: usize = 1 << 12;
 /// `CLONE_VM`, and with `CLONE_VFORK`.
 const CLONE_VM: u64 = 0x100;
 const VFORK: u64 = 0x4100;
+
+/// `MAP_HUGE_SHIFT`: the bit from which on flags tell the size of huge pages.
+const HUGE_SHIFT: u32 = 26;
 
 const NAMES: &[(&str, u64)] = &[
     ("NULL", 0),
@@ -21,14 +24,19 @@ const NAMES: &[(&str, u64)] = &[
     ("PROT_READ", 1),
     ("PROT_WRITE", 2),
     ("PROT_EXEC", 4),
+    ("PROT_SEM", 8),
+    ("PROT_BTI", 0x10),
+    ("PROT_MTE", 0x20),
     ("PROT_GROWSDOWN", 0x100_0000),
     ("PROT_GROWSUP", 0x200_0000),
     ("MAP_SHARED", 1),
     ("MAP_PRIVATE", 2),
     ("MAP_SHARED_VALIDATE", 3),
+    ("MAP_DROPPABLE", 8),
     ("MAP_FIXED", 0x10),
     ("MAP_ANONYMOUS", 0x20),
     ("MAP_32BIT", 0x40),
+    ("MAP_ABOVE4G", 0x80),
     ("MAP_GROWSDOWN", 0x100),
     ("MAP_DENYWRITE", 0x800),
     ("MAP_EXECUTABLE", 0x1000),
@@ -40,6 +48,7 @@ const NAMES: &[(&str, u64)] = &[
     ("MAP_HUGETLB", 0x4_0000),
     ("MAP_SYNC", 0x8_0000),
     ("MAP_FIXED_NOREPLACE", 0x10_0000),
+    ("MAP_UNINITIALIZED", 0x400_0000),
     ("MREMAP_MAYMOVE", 1),
     ("MREMAP_FIXED", 2),
     ("MREMAP_DONTUNMAP", 4),
@@ -66,6 +75,10 @@ const NAMES: &[(&str, u64)] = &[
     ("MADV_POPULATE_WRITE", 23),
     ("MADV_DONTNEED_LOCKED", 24),
     ("MADV_COLLAPSE", 25),
+    ("MADV_HWPOISON", 100),
+    ("MADV_SOFT_OFFLINE", 101),
+    ("MADV_GUARD_INSTALL", 102),
+    ("MADV_GUARD_REMOVE", 103),
 ];
 
 /// The grammar.
@@ -83,6 +96,10 @@ pub(crate) struct Strace {
 impl Grammar for Strace {
     fn line(&mut self, text: &str, _: &mut Decoder, events: &mut VecDeque<Event>) -> Result<(), String> {
         let (tid, at, rest) = head(text);
+        // What strace says itself, and call chains of `-k`, are of no task.
+        if rest.starts_with("strace:") || rest.starts_with("> ") {
+            return Ok(());
+        }
         self.now = at.unwrap_or(self.now).max(self.now);
         let event = |tid, what, at| Event { at, cpu: 0, tid, comm: None, what };
         if self.seen.insert(tid) && !self.cloning.is_empty() {
@@ -94,7 +111,7 @@ impl Grammar for Strace {
             };
             events.push_back(event(parent, what, self.now));
         }
-        if rest.is_empty() || rest.starts_with("---") || rest.starts_with("strace:") {
+        if rest.is_empty() || rest.starts_with("---") {
             return Ok(());
         }
         if rest.starts_with("+++") {
@@ -117,6 +134,10 @@ impl Grammar for Strace {
         if let Some(first) = rest.strip_suffix("<unfinished ...>") {
             return self.interrupt(tid, first);
         }
+        if rest.ends_with("<detached ...>") {
+            // strace was ended within the call.
+            return Ok(());
+        }
         let what = call(rest)?;
         if let Some(what) = what {
             what.check()?;
@@ -128,9 +149,12 @@ impl Grammar for Strace {
 
 impl Strace {
     fn interrupt(&mut self, tid: u32, first: &str) -> Result<(), String> {
-        if self.unfinished.len() >= MOST_UNFINISHED || first.len() > MOST_BYTES {
-            return Err(format!("more than {MOST_UNFINISHED} tasks are within calls, or a call is too long"));
+        if self.unfinished.len() >= MOST_UNFINISHED {
+            return Err(format!("more than {MOST_UNFINISHED} tasks are within calls"));
         }
+        // Calls that are longer have texts among their arguments, which are of no use.
+        let end = (0..=MOST_BYTES.min(first.len())).rev().find(|end| first.is_char_boundary(*end));
+        let first = &first[..end.unwrap_or(0)];
         if let Some(what) = clones(first, 0) {
             self.cloning.push((tid, what));
         }
@@ -248,10 +272,14 @@ fn result(text: &str) -> Result<Option<i64>, String> {
 
 /// The numbers of what calls that change mappings fail with.
 fn errno(name: &str) -> Option<i64> {
-    const NUMBERS: [(&str, i64); 16] = [
+    const NUMBERS: [(&str, i64); 24] = [
         ("EPERM", 1),
         ("ENOENT", 2),
+        ("ESRCH", 3),
         ("EINTR", 4),
+        ("EIO", 5),
+        ("ENXIO", 6),
+        ("E2BIG", 7),
         ("EBADF", 9),
         ("EAGAIN", 11),
         ("ENOMEM", 12),
@@ -262,9 +290,13 @@ fn errno(name: &str) -> Option<i64> {
         ("ENODEV", 19),
         ("EINVAL", 22),
         ("ENFILE", 23),
+        ("EMFILE", 24),
         ("ETXTBSY", 26),
+        ("ENOSPC", 28),
         ("ENOSYS", 38),
+        ("EIDRM", 43),
         ("EOVERFLOW", 75),
+        ("EOPNOTSUPP", 95),
     ];
     NUMBERS.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
 }
@@ -294,13 +326,17 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// A number, a constant, or several of them joined by `|`. What `-y` adds to a file's number does not count.
+/// A number, a constant, or several of them joined by `|`. What `-y` adds to a file's number does not count, nor does what is said of a
+/// constant that strace does not know.
 fn number(text: &str) -> Option<u64> {
-    let text = text.split('<').next()?;
+    let text = text.split_once("/*").map_or(text, |(text, _)| text.trim_end());
+    let text = if text.ends_with('>') { text.split('<').next()? } else { text };
     text.split('|').try_fold(0, |all, word| {
         let named = NAMES.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
         let hex = || u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+        let pages =
+            || word.strip_suffix("<<MAP_HUGE_SHIFT")?.parse::<u64>().ok()?.checked_mul(1 << HUGE_SHIFT);
         let decimal = || word.parse::<i64>().ok().map(i64::cast_unsigned);
-        Some(all | named.or_else(hex).or_else(decimal)?)
+        Some(all | named.or_else(hex).or_else(pages).or_else(decimal)?)
     })
 }
