@@ -1,6 +1,7 @@
 //! `--instructions`: what operations take in instructions, engine by engine and kind by kind: of recorded workloads, and of
 //! the maps of `bench maple`.
 
+use super::adversary;
 use crate::Progress;
 use crate::commands::bench::cold;
 use crate::concurrent::look_ups;
@@ -24,7 +25,8 @@ const OF_MAPS: &str = "maple/";
 /// Runs what is named behind a beginning, at a size, on an engine.
 type RunSized = fn(&str, u32, &str) -> anyhow::Result<()>;
 /// What has a size and is run under callgrind, by what its name begins with; what begins otherwise is a wish's.
-const SIZED: [(&str, RunSized); 3] = [
+const SIZED: [(&str, RunSized); 4] = [
+    (adversary::UNDER, adversary::run_under_callgrind),
     (OF_MAPS, run_map),
     (cold::UNDER, cold::run_under_callgrind),
     (look_ups::UNDER, look_ups::run_under_callgrind),
