@@ -9,11 +9,6 @@ use std::time::Duration;
 
 impl Library {
     /// An empty map, with the kernel's calls as far as it has them.
-    pub(in crate::engine) fn maple(&self) -> Result<Box<dyn Trees>, String> {
-        Ok(self.map()?)
-    }
-
-    /// An empty map, to bench.
     pub(in crate::engine) fn map(&self) -> Result<Box<dyn Map>, String> {
         let wire = self.start(&Scene { granule: 1, ..Scene::default() })?;
         Ok(Box::new(Crossing::new(wire, RangeDriver::new, Some(Answer::Unsupported))))
