@@ -45,7 +45,7 @@ const SUITES: [&Suite; 4] = [&COUNTERS, &READERS, &POOLS, &MEMORY];
 pub fn benched_engines() -> BTreeSet<String> {
     let looked_up = [OF_KVA, OF_MAPLE, OF_READERS].into_iter().flat_map(|family| family.entries);
     let others = SUITES.into_iter().flat_map(|suite| (suite.whos)());
-    let others = looked_up.map(|entry| entry.who).chain(others).map(|who| who.label());
+    let others = looked_up.map(|(who, _)| *who).chain(others).map(|who| who.label());
     listed::<Kva>().chain(listed::<Percpu>()).chain(listed::<Tree>()).chain(others).collect()
 }
 

@@ -1,29 +1,20 @@
 //! How figures grow with n: a bound, and the exponent that is fitted to what was counted.
 
-/// A documented bound, in n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// Independent of n.
-    Constant,
-    /// As the height of a tree.
-    Log,
-    /// In proportion to n.
-    Linear,
+use crate::named::named;
+
+named! {
+    /// A documented bound, in n.
+    Bound {
+        Constant "1" "Independent of n."
+        Log "log n" "As the height of a tree."
+        Linear "n" "In proportion to n."
+    }
 }
 
 /// By how much an exponent may be above its bound's.
 pub const TOLERANCE: f64 = 0.1;
 
 impl Bound {
-    /// As documents write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "1",
-            Self::Log => "log n",
-            Self::Linear => "n",
-        }
-    }
-
     /// The exponent that the bound itself has over these sizes, plus [`TOLERANCE`]. Over a finite range log n has an exponent
     /// above 0: from 10^2 to 10^5 it is 0.13.
     pub fn limit(self, sizes: &[u32]) -> Option<f64> {

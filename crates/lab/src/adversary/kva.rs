@@ -344,8 +344,7 @@ fn congruent(gaps: Gaps, area: u64, align: Align, meter: &mut Meter) -> Result<(
         let areas: Option<Vec<_>> =
             [0, 256].map(|at| Some((Span::from_size(at, area)?, 0))).into_iter().collect();
         let areas = areas.context("no such areas")?;
-        let placed = meter.measure(|_| space.alloc_congruent(areas, align, Span::ALL));
-        let base = placed.map_err(|refused| refused.cause)?;
+        let base = meter.measure(|_| space.alloc_congruent(areas, align, Span::ALL))?;
         ensure!(base < 4096, "{base:#x}, but the gaps are too short");
         space.free(base).and_then(|_| space.free(base + 256))?;
     }

@@ -52,10 +52,10 @@ impl Gaps {
     /// A map with n gaps; everything behind the last range is free. Gaps start one behind a multiple of the period.
     fn map(self, n: u32) -> Result<(RangeMap<u32>, u64)> {
         let mut map = RangeMap::new();
-        map.insert(0..=0, 0).map_err(|refused| refused.cause)?;
+        map.insert(0..=0, 0)?;
         for at in 1..=u64::from(n) {
             let (first, last) = (at * self.period + 1 - (self.period - self.gap), at * self.period);
-            map.insert(first..=last, at as u32).map_err(|refused| refused.cause)?;
+            map.insert(first..=last, at as u32)?;
         }
         Ok((map, u64::from(n) + 1))
     }
@@ -149,7 +149,7 @@ fn cyclic(n: u32, meter: &mut Meter) -> Result<()> {
     let mut map = meter.ready(|_| {
         let mut map = WordMap::new();
         for at in 0..n {
-            map.insert(at..=at, at as u32).map_err(|refused| refused.cause)?;
+            map.insert(at..=at, at as u32)?;
         }
         Ok((map, n))
     })?;
@@ -167,7 +167,7 @@ fn cyclic(n: u32, meter: &mut Meter) -> Result<()> {
 fn dense(n: u32) -> Result<RangeMap<u32>> {
     let mut map = RangeMap::new();
     for at in 0..u64::from(n) {
-        map.insert(at * 4..=at * 4 + 3, at as u32).map_err(|refused| refused.cause)?;
+        map.insert(at * 4..=at * 4 + 3, at as u32)?;
     }
     Ok(map)
 }
@@ -195,8 +195,7 @@ fn borders(n: u32, meter: &mut Meter) -> Result<()> {
         // Eight different places of a leaf, in the middle of the map.
         let first = (u64::from(n) / 2 + at % 8 * 2) * 4;
         meter.measure(|_| map.erase(first)).context("nothing to erase")?;
-        let inserted = meter.measure(|_| map.insert(first..=first + 3, 1));
-        inserted.map_err(|refused| refused.cause)?;
+        meter.measure(|_| map.insert(first..=first + 3, 1))?;
     }
     whole(&map)
 }
@@ -224,15 +223,14 @@ fn store_merging(n: u32, merges: bool, meter: &mut Meter) -> Result<()> {
         let value = if merges { u32::MAX } else { u32::MAX - at as u32 };
         if merges {
             for neighbour in [first - 4, first + 4] {
-                map.store(neighbour..neighbour + 4, value).map_err(|refused| refused.cause)?;
+                map.store(neighbour..neighbour + 4, value)?;
             }
         }
-        let stored = meter.measure(|_| map.store_merging(first..first + 4, value));
-        let stored = stored.map_err(|refused| refused.cause)?;
+        let stored = meter.measure(|_| map.store_merging(first..first + 4, value))?;
         let right = if merges { first - 4..first + 8 } else { first..first + 4 };
         ensure!(stored == Span::try_from(right.clone())?, "stored as {stored}, not as {right:?}");
         for back in right.step_by(4) {
-            map.store(back..back + 4, (back / 4) as u32).map_err(|refused| refused.cause)?;
+            map.store(back..back + 4, (back / 4) as u32)?;
         }
     }
     whole(&map)
@@ -246,7 +244,7 @@ fn update_one(n: u32, meter: &mut Meter) -> Result<()> {
         let before = map.len();
         meter.measure(|_| map.update_slots(first + 1..first + 3, |_, _| Some(u32::MAX)))?;
         ensure!(map.len() == before + 2, "{} entries, not {}", map.len(), before + 2);
-        map.store(first..first + 4, (first / 4) as u32).map_err(|refused| refused.cause)?;
+        map.store(first..first + 4, (first / 4) as u32)?;
     }
     whole(&map)
 }
@@ -257,22 +255,21 @@ fn transaction(n: u32, meter: &mut Meter) -> Result<()> {
     for at in 0..MEASURED {
         let first = (u64::from(n) / 2 + at % 8 * 2) % u64::from(n - 1) * 4;
         for commits in [false, true] {
-            let stored = meter.measure(|_| {
+            meter.measure(|_| {
                 let mut transaction = map.transaction();
-                transaction.store(first + 1..first + 3, 1).map_err(|refused| refused.cause)?;
-                transaction.store(first..first + 6, 2).map_err(|refused| refused.cause)?;
+                transaction.store(first + 1..first + 3, 1)?;
+                transaction.store(first..first + 6, 2)?;
                 if commits {
                     transaction.commit();
                 }
                 anyhow::Ok(())
-            });
-            stored?;
+            })?;
             let found = map.get(first).copied();
             let right = if commits { 2 } else { (first / 4) as u32 };
             ensure!(found == Some(right), "{found:?}, not {right}");
         }
         for back in [first, first + 4] {
-            map.store(back..back + 4, (back / 4) as u32).map_err(|refused| refused.cause)?;
+            map.store(back..back + 4, (back / 4) as u32)?;
         }
     }
     whole(&map)
@@ -300,14 +297,14 @@ fn set(n: u32, meter: &mut Meter) -> Result<()> {
 /// One store over everything, once.
 fn store_over_all(n: u32, meter: &mut Meter) -> Result<()> {
     let mut map = meter.ready(|_| Gaps::new(11, 16).map(n))?;
-    meter.measure(|_| map.store(.., 1)).map_err(|refused| refused.cause)?;
+    meter.measure(|_| map.store(.., 1))?;
     whole(&map)
 }
 
 fn shared(n: u32) -> Result<(MapleTree<u32>, u64)> {
     let map = MapleTree::new();
     for at in 0..u64::from(n) {
-        map.store(at * 4..=at * 4 + 3, at as u32).map_err(|refused| refused.cause)?;
+        map.store(at * 4..=at * 4 + 3, at as u32)?;
     }
     Ok((map, u64::from(n)))
 }
@@ -317,10 +314,8 @@ fn shared_borders(n: u32, meter: &mut Meter) -> Result<()> {
     let map = meter.ready(|_| shared(n))?;
     for at in 0..MEASURED {
         let first = (u64::from(n) / 2 + at % 8 * 2) * 4;
-        let erased = meter.measure(|_| map.erase(first))?;
-        erased.context("nothing to erase")?;
-        let stored = meter.measure(|_| map.store(first..=first + 3, 1));
-        stored.map_err(|refused| refused.cause)?;
+        meter.measure(|_| map.erase(first))?.context("nothing to erase")?;
+        meter.measure(|_| map.store(first..=first + 3, 1))?;
     }
     Ok(map.validate()?)
 }

@@ -25,7 +25,7 @@ fn middle(n: u32, turn: u64) -> u64 {
 fn long(n: u32, tally: &mut Tally) -> Result<AddressSpace<u32>> {
     let mut space = empty(LONG * u64::from(n), Placement::Lowest)?;
     for _ in 0..n {
-        space.alloc_probed(&Request::new(LONG), 0, tally).map_err(|refused| refused.cause)?;
+        space.alloc_probed(&Request::new(LONG), 0, tally)?;
     }
     Ok(space)
 }
@@ -143,7 +143,7 @@ fn shared(n: u32) -> Result<(SharedSpace<u32>, u64)> {
         core.alloc(&Request::new(4), Arc::new(at as u32))?;
     }
     let readers = SharedSpace::readers().backlog_limit(usize::MAX);
-    let space = SharedSpace::share(core, readers).map_err(|refused| refused.cause)?;
+    let space = SharedSpace::share(core, readers)?;
     // What making it left.
     space.reclaim()?;
     Ok((space, n.into()))
@@ -176,7 +176,7 @@ fn shared_frees(n: u32, space: &SharedSpace<u32>, meter: &mut Meter) -> Result<(
         let first = middle(n, turn) / 8 * 8;
         let (span, value) = meter.measure(|_| space.free(first))?;
         ensure!((span.first(), *value) == (first, (first / 4) as u32), "{span} was freed");
-        meter.measure(|_| space.alloc_at(span, value)).map_err(|refused| refused.cause)?;
+        meter.measure(|_| space.alloc_at(span, value))?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use super::meter::{Figures, Meter, Unit};
 use super::strings::Suffered;
 use super::{kva, maple, memory, percpu, pools, rcu};
 use crate::kind::Stressed;
+use crate::named::named;
 
 /// Operations that are built to hurt, at any n.
 #[derive(Clone, Copy, Debug)]
@@ -76,25 +77,12 @@ pub fn judge_string(suffered: &[(u32, Suffered)]) -> Vec<Judged> {
     ]
 }
 
-/// Which figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The mean over all operations since the structure was empty.
-    Amortized,
-    /// The worst measured operation.
-    Worst,
-    /// The worst in the second half of the measured ones.
-    Settled,
-}
-
-impl Part {
-    /// As the table calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Amortized => "mean of all",
-            Self::Worst => "worst measured",
-            Self::Settled => "worst later on",
-        }
+named! {
+    /// Which figure.
+    Part {
+        Amortized "mean of all" "The mean over all operations since the structure was empty."
+        Worst "worst measured" "The worst measured operation."
+        Settled "worst later on" "The worst in the second half of the measured ones."
     }
 }
 

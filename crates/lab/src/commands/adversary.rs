@@ -8,7 +8,7 @@ use crate::choices::{Choices, suffered};
 use crate::failure::{unknown, usage};
 use crate::kind::Stressed;
 use crate::record::{Field, Key, Metric, Results, Stat};
-use crate::run::instructions::{can_count, totals};
+use crate::run::instructions::{can_count, sized, totals};
 use crate::{Progress, data_folder, output};
 use anyhow::Context;
 use std::path::PathBuf;
@@ -36,6 +36,8 @@ pub struct Asked {
 
 /// Sequences that callgrind counts go to an n that is so much smaller: it takes some fifty times as long.
 const CALLGRIND_SLOWER: u32 = 10;
+/// What stands before a subject under callgrind.
+pub const UNDER: &str = "adversary/";
 /// What strings and the search are called among sequences.
 const SEARCH: &str = "search";
 /// The operation of a string.
@@ -125,18 +127,19 @@ fn suffer(subject: Stressed, at: usize, sequence: &Sequence, n: u32) -> anyhow::
         return Ok(figures);
     }
     // The answers are right, and it is known how many operations there are: the same run, counted.
-    let arguments = ["suffer", subject.name(), &at.to_string(), &n.to_string()];
+    let arguments = sized(&format!("{UNDER}{}", subject.name()), n, &at.to_string());
     let counted = totals(&arguments, 1 + figures.each.len())?;
     let (&ready, each) = counted.split_first().context("callgrind counted nothing")?;
     Ok(Figures { ready, each: each.to_vec(), ..figures })
 }
 
-/// What is run under callgrind.
+/// What is run under callgrind: a sequence of a subject, by its place among them.
 ///
 /// # Errors
 /// There is no such sequence, or it answers wrong.
-pub fn run_under_callgrind(subject: Stressed, at: usize, n: u32) -> anyhow::Result<()> {
-    let sequence = sequences(subject).and_then(|all| all.get(at)).context("no such sequence")?;
+pub fn run_under_callgrind(subject: &str, n: u32, at: &str) -> anyhow::Result<()> {
+    let all = Stressed::named(subject).and_then(sequences).context("no such subject")?;
+    let sequence = all.get(at.parse::<usize>()?).context("no such sequence")?;
     (sequence.run)(n, &mut Meter::under_callgrind())
 }
 

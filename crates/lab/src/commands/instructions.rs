@@ -1,6 +1,7 @@
 //! `--instructions`: what operations take in instructions, engine by engine and kind by kind: of recorded workloads, and of
 //! the maps of `bench maple`.
 
+use super::adversary;
 use crate::Progress;
 use crate::commands::bench::cold;
 use crate::concurrent::look_ups;
@@ -9,7 +10,7 @@ use crate::engine::{Facts, Listed};
 use crate::failure::{Failure, usage};
 use crate::family::Family;
 use crate::record::{Field, Metric, Results, Stat};
-use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND, can_count, totals};
+use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND, can_count, sized, totals};
 use crate::run::maple::{operations, run_counted};
 use crate::run::{Replayable, key, measure, of_family, tell};
 use crate::workload::maple::{Kind, Workload};
@@ -21,6 +22,15 @@ use std::path::{Path, PathBuf};
 
 /// What stands before a map's workload under callgrind.
 const OF_MAPS: &str = "maple/";
+/// Runs what is named behind a beginning, at a size, on an engine.
+type RunSized = fn(&str, u32, &str) -> anyhow::Result<()>;
+/// What has a size and is run under callgrind, by what its name begins with; what begins otherwise is a wish's.
+const SIZED: [(&str, RunSized); 4] = [
+    (adversary::UNDER, adversary::run_under_callgrind),
+    (OF_MAPS, run_map),
+    (cold::UNDER, cold::run_under_callgrind),
+    (look_ups::UNDER, look_ups::run_under_callgrind),
+];
 
 /// Whether instructions can be counted.
 ///
@@ -97,8 +107,7 @@ pub fn of_maps(
             let operations = operations(&Workload { name, kind, n });
             for entry in engines.iter().filter(|_| !operations.is_empty()) {
                 progress.tick(&format!("{name} n {n}: counting instructions of {}", entry.engine));
-                let (of_maps, n_of) = (format!("{OF_MAPS}{name}"), n.to_string());
-                let arguments = [UNDER_CALLGRIND, &of_maps, "--n", &n_of, entry.engine];
+                let arguments = sized(&format!("{OF_MAPS}{name}"), n, entry.engine);
                 let totals = totals(&arguments, operations.len())?;
                 for (&(op, operations), total) in operations.iter().zip(totals) {
                     let key = entry.key(name).op(op).param(Field::N, n);
@@ -116,15 +125,11 @@ pub fn of_maps(
 /// # Errors
 /// There is no such workload or engine, or the engine answers otherwise in another run.
 pub fn run_under_callgrind(file: &Path, n: Option<u32>, engine: &str) -> anyhow::Result<()> {
+    let Some(n) = n else { return of_family!(file, run_one(file, engine)) };
     let name = &shown(file);
-    match n {
-        Some(n) if cold::run_under_callgrind(name, n, engine)? => Ok(()),
-        Some(n) if look_ups::run_under_callgrind(name, n, engine)? => Ok(()),
-        Some(n) => match name.strip_prefix(OF_MAPS) {
-            Some(workload) => run_map(workload, n, engine),
-            None => super::wishes::run_under_callgrind(name, n, engine),
-        },
-        None => of_family!(file, run_one(file, engine)),
+    match SIZED.iter().find_map(|(begin, run)| Some((run, name.strip_prefix(begin)?))) {
+        Some((run, name)) => run(name, n, engine),
+        None => super::wishes::run_under_callgrind(name, n, engine),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::family::Kva;
 use crate::record::{Field, Metric, Results, Stat};
 use crate::run::bench::{Budget, bench};
-use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND};
+use crate::run::instructions::{self, Instructions, sized};
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::suite::{CaseInfo, find_cases};
 use std::time::Duration;
@@ -73,8 +73,7 @@ pub fn run(workloads: &[String], progress: &mut Progress) -> anyhow::Result<Resu
             if can_count {
                 progress.tick(&format!("{name}: counting instructions of {}", run.entry.label()));
                 let counted = BenchWorkload::new(workload.case, n, COUNTED, 1)?;
-                let size = format!("--n={n}");
-                let arguments = [UNDER_CALLGRIND, name, &run.entry.label(), &size];
+                let arguments = sized(name, n, &run.entry.label());
                 let counted = Instructions::sum(&instructions::count::<Kva>(&arguments, &counted.ops)?);
                 figures.some(Metric::Instructions, Stat::Mean, counted.mean());
             }

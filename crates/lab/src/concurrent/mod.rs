@@ -31,6 +31,7 @@ pub use readers::READERS;
 use crate::failure::{Failure, unknown};
 use crate::record::{Field, Key, Metric, Results};
 pub use crate::run::Options;
+use crate::run::plan::in_turn;
 use crate::workload::suite::find_cases;
 use crate::{Progress, promises};
 use std::ops::RangeInclusive;
@@ -184,17 +185,14 @@ impl Bench<'_> {
         mut turn: impl FnMut(usize, usize) -> anyhow::Result<T>,
     ) -> anyhow::Result<Vec<Vec<T>>> {
         let mut all: Vec<Vec<T>> = (0..engines).map(|_| Vec::new()).collect();
-        for round in rounds {
+        in_turn(rounds, engines, |round, at| {
             self.progress.tick(&format!("{what}, round {round}"));
-            for at in 0..engines {
-                // Forward, then backward.
-                let at = if round % 2 == 0 { at } else { engines - 1 - at };
-                let found = turn(round, at)?;
-                if round > 0 {
-                    all[at].push(found);
-                }
+            let found = turn(round, at)?;
+            if round > 0 {
+                all[at].push(found);
             }
-        }
+            anyhow::Ok(())
+        })?;
         Ok(all)
     }
 

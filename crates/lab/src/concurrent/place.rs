@@ -51,15 +51,15 @@ impl Start {
         Self { missing: Mutex::new(Some(threads)), changed: Condvar::new() }
     }
 
-    /// Waits for all. An error if they do not come.
-    fn wait(&self) -> anyhow::Result<()> {
+    /// Waits for all, which wait for this thread, `ready` or not. An error if it is not, or if others do not come.
+    fn wait_after(&self, ready: anyhow::Result<()>) -> anyhow::Result<()> {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         *missing = missing.map(|missing| missing - 1);
         self.changed.notify_all();
         let others = |missing: &mut Option<u32>| missing.is_some_and(|missing| missing > 0);
         let missing = self.changed.wait_while(missing, others).unwrap_or_else(PoisonError::into_inner);
         anyhow::ensure!(missing.is_some(), "other threads did not start");
-        Ok(())
+        ready
     }
 
     fn call_off(&self) {
@@ -83,24 +83,6 @@ fn spawn<'scope, T: Send + 'scope>(
     })
 }
 
-/// What `work` gives on each of so many threads, which begin at once, after each has done something that does not count.
-pub(super) fn at_once<T: Send>(threads: u32, before: &Work, work: &Work<T>) -> anyhow::Result<Vec<T>> {
-    let begin = &Start::of(threads);
-    std::thread::scope(|scope| {
-        let worker = |number| {
-            spawn(scope, begin, move || {
-                on_cpu(number, threads);
-                let ready = before(number);
-                // Others wait for this thread, ready or not.
-                begin.wait()?;
-                ready?;
-                work(number)
-            })
-        };
-        joined((0..threads).map(worker).collect())
-    })
-}
-
 /// A leader at work: with the last that ends, or panics, all is done.
 struct AtWork<'a> {
     leaders: &'a AtomicU32,
@@ -121,7 +103,7 @@ type Beside<'a, T> = dyn Fn(u32, &AtomicBool) -> anyhow::Result<T> + Sync + 'a;
 /// What each of so many leading threads gives, and what each of those gives that are beside them until no leader is at work any
 /// more, which they are told. All begin at once, after each has done something that does not count, told its number among all.
 pub(super) fn beside<L: Send, B: Send>(
-    before: &(dyn Fn(u32) + Sync),
+    before: &Work,
     (leaders, lead): (u32, &Work<L>),
     (others, work): (u32, &Beside<B>),
 ) -> anyhow::Result<(Vec<L>, Vec<B>)> {
@@ -134,15 +116,13 @@ pub(super) fn beside<L: Send, B: Send>(
             let leading = AtWork { leaders: at_work, done };
             spawn(scope, begin, move || {
                 let _at_work = leading;
-                before(number);
-                begin.wait()?;
+                begin.wait_after(before(number))?;
                 lead(number)
             })
         };
         let other = |number| {
             spawn(scope, begin, move || {
-                before(leaders + number);
-                begin.wait()?;
+                begin.wait_after(before(leaders + number))?;
                 work(number, done)
             })
         };
@@ -152,6 +132,15 @@ pub(super) fn beside<L: Send, B: Send>(
         let beside = joined(others);
         Ok((led?, beside?))
     })
+}
+
+/// What `work` gives on each of so many threads, which begin at once, after each has done something that does not count.
+pub(super) fn at_once<T: Send>(threads: u32, before: &Work, work: &Work<T>) -> anyhow::Result<Vec<T>> {
+    let placed = |number| {
+        on_cpu(number, threads);
+        before(number)
+    };
+    beside(&placed, (threads, work), (0, &|_, _| Ok(()))).map(|(done, _)| done)
 }
 
 /// What threads gave, once all have ended; or that one was not started, which others do not know the reason of.

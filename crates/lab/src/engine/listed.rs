@@ -67,19 +67,13 @@ pub trait Facts: Copy + Debug + 'static {
     fn start(&self, scene: &Self::Scene) -> Result<Box<Self::Session>, String>;
 
     /// What is said of an engine from outside, if those of this family can be driven.
-    fn outside(library: &Library) -> Option<Self> {
-        let _ = library;
-        None
-    }
+    fn outside(library: &Library) -> Option<Self>;
 
     /// Makes one that is outside.
     ///
     /// # Errors
     /// Why it cannot be made for that scene.
-    fn start_outside(library: &'static Library, scene: &Self::Scene) -> Result<Box<Self::Session>, String> {
-        let _ = scene;
-        Err(format!("{} is not of this family", library.name))
-    }
+    fn start_outside(library: &'static Library, scene: &Self::Scene) -> Result<Box<Self::Session>, String>;
 
     /// Whether two fresh engines may give these answers to the same operations.
     fn repeats(&self, first: &[Self::Answer], second: &[Self::Answer]) -> bool {

@@ -194,26 +194,16 @@ pub(crate) enum Command {
         #[command(flatten)]
         asked: emit_c::Asked,
     },
-    /// Run a sequence of the adversary for callgrind to count.
-    #[command(hide = true)]
-    Suffer {
-        /// Whose sequence.
-        #[arg(value_enum)]
-        subject: Stressed,
-        /// Its place among them.
-        sequence: usize,
-        /// The size.
-        n: u32,
-    },
     /// Run a workload on an engine for callgrind to count.
     #[command(hide = true)]
     CountInstructions {
-        /// A workload of `replay`, or with a size one of `bench kva`, of `bench maple` behind `maple/`, or
-        /// look-ups behind `look-ups/` and their family.
+        /// A workload of `replay`, or with a size one of `bench kva`, of `bench maple` behind `maple/`, look-ups behind
+        /// `look-ups/` and their family, cold operations of a family behind `cold/`, or sequences of a subject behind
+        /// `adversary/`.
         workload: PathBuf,
         #[arg(long)]
         n: Option<u32>,
-        /// One engine.
+        /// One engine, or the place of a sequence.
         engine: String,
     },
     /// Tell the memory that this process has while an engine does something, as `bench memory` asks.

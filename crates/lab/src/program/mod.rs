@@ -130,9 +130,6 @@ fn run_without_results(
         Command::CountInstructions { workload, n, engine } => {
             commands::instructions::run_under_callgrind(workload, *n, engine)?;
         }
-        Command::Suffer { subject, sequence, n } => {
-            commands::adversary::run_under_callgrind(*subject, *sequence, *n)?;
-        }
         Command::MeasureResident { workload, engine } => {
             let bytes = concurrent::measure_resident(workload, engine)?;
             print(&bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>())?;

@@ -62,7 +62,7 @@ pub(super) fn count_run<F: Replayable>(
     session.expect_objects(workload.objects);
     // A look at the state goes through all objects: it is not taken more often than an operation has one.
     let looks = if workload.ops.len() < workload.objects as usize { 1 } else { BUCKETS };
-    let (nodes_taken, seen) = (vec![0; F::KINDS.len()], F::begin(entry, workload, looks));
+    let (nodes_taken, seen) = (vec![0; F::KINDS.len()], F::begin(workload, looks));
     let mut run = Counted::<F> { nodes_taken, seen, ..Counted::default() };
     let samples = workload.samples();
     if entry.is_floor() {

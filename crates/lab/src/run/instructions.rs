@@ -20,7 +20,7 @@ use freehold_trace::Driven;
 use std::ffi::OsStr;
 use std::fs;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What the program is called with under callgrind, before the workload and the engine.
@@ -64,6 +64,11 @@ pub fn can_count() -> bool {
         .is_ok_and(|status| status.success())
 }
 
+/// The arguments that make the program run a workload of some size on an engine.
+pub fn sized(workload: &str, n: u32, engine: &str) -> [String; 5] {
+    [UNDER_CALLGRIND, workload, "--n", &n.to_string(), engine].map(str::to_owned)
+}
+
 /// Runs the program, with arguments that make it call [`run`] for those operations, under callgrind. Returns the
 /// instructions of each kind of operation.
 ///
@@ -96,7 +101,7 @@ pub const CACHE_BYTES: usize = 256 << 10;
 ///
 /// # Errors
 /// Valgrind fails, or does not write what it should.
-pub fn lines(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
+pub fn lines(arguments: &[String], lasts: usize) -> anyhow::Result<Vec<u64>> {
     let cache = format!("--D1={CACHE_BYTES},16,64");
     events(arguments, lasts, &["--cache-sim=yes", &cache], &["D1mr", "D1mw"])
 }
@@ -108,8 +113,8 @@ fn events(
     options: &[&str],
     names: &[&str],
 ) -> anyhow::Result<Vec<u64>> {
-    let folder = Scratch::new()?;
-    let out = folder.0.join("out");
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("out");
     let ran = Command::new("valgrind")
         .arg("--tool=callgrind")
         .arg(format!("--callgrind-out-file={}", out.display()))
@@ -204,22 +209,4 @@ pub fn measured(run: &mut dyn FnMut(), is_last: bool) {
 fn last(run: &mut dyn FnMut()) {
     run();
     black_box(());
-}
-
-/// A folder that goes with its owner.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> std::io::Result<Self> {
-        let folder = std::env::temp_dir().join(format!("freehold-instructions-{}", std::process::id()));
-        fs::create_dir_all(&folder)?;
-        Ok(Self(folder))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed is left to whoever clears the folder of temporary files.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

@@ -36,6 +36,22 @@ pub enum Stop {
     Wrong(String),
 }
 
+/// Lets so many engines take turns in each of these rounds: forward, then backward.
+///
+/// # Errors
+/// Those of a turn, which ends all.
+pub fn in_turn<E>(
+    rounds: impl IntoIterator<Item = usize>,
+    engines: usize,
+    mut turn: impl FnMut(usize, usize) -> Result<(), E>,
+) -> Result<(), E> {
+    let backward = |at| engines - 1 - at;
+    for round in rounds {
+        (0..engines).try_for_each(|at| turn(round, if round % 2 == 0 { at } else { backward(at) }))?;
+    }
+    Ok(())
+}
+
 /// The runs, and the engines that have none with the reason.
 pub type Ran<F, R> = (Vec<R>, Vec<(Listed<<F as Family>::Facts>, String)>);
 

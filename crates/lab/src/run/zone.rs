@@ -70,8 +70,6 @@ pub struct Left {
 pub struct ZoneRun {
     /// The engine.
     pub entry: EngineEntry,
-    /// Where users went.
-    pub way: Way,
     /// What is left in the end, in the order of the zones.
     pub left: Vec<Left>,
     /// Users that found no room.
@@ -122,7 +120,7 @@ impl Zones {
             failures += u64::from(answer == Answer::NoRoom);
         }
         session.validate()?;
-        Ok(ZoneRun { entry: *entry, way, left: self.left(session.as_ref()), failures })
+        Ok(ZoneRun { entry: *entry, left: self.left(session.as_ref()), failures })
     }
 
     /// The same request from a random page of the outer range upwards.

@@ -8,6 +8,7 @@
 
 use super::types::{TYPES, Type};
 use crate::failure::{Failure, usage};
+use crate::named::named;
 use freehold_harness::filter::allow_crate;
 use freehold_harness::memory::POKES;
 use freehold_harness::supervisor::answered;
@@ -15,30 +16,15 @@ use freehold_harness::systems::{Refusable, System, prepare_refusals, pretend, re
 use std::fmt;
 use std::str::FromStr;
 
-/// When a call is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// From before it is made.
-    Always,
-    /// From the second round on.
-    Late,
-    /// In the second round.
-    While,
-    /// The first call of the second round.
-    Once,
-    /// The first call of all. Where that makes it fail, it is made again.
-    First,
-}
-
-impl When {
-    /// All of them, by their names.
-    pub const ALL: [(Self, &'static str); 5] = [
-        (Self::Always, "always"),
-        (Self::Late, "late"),
-        (Self::While, "while"),
-        (Self::Once, "once"),
-        (Self::First, "first"),
-    ];
+named! {
+    /// When a call is refused.
+    When {
+        Always "always" "From before it is made."
+        Late "late" "From the second round on."
+        While "while" "In the second round."
+        Once "once" "The first call of the second round."
+        First "first" "The first call of all. Where that makes it fail, it is made again."
+    }
 }
 
 /// Numbers of errors by which calls are refused: `ENOSYS`, `EPERM`, `EINVAL`.
@@ -63,10 +49,7 @@ impl fmt::Display for Under {
         match self {
             Self::System(system) => f.write_str(&system.name()),
             Self::Exactly => f.write_str(EXACTLY),
-            Self::Refused(call, errno, when) => {
-                let when = When::ALL.iter().find(|(other, _)| other == when).map_or("", |(_, name)| name);
-                write!(f, "{}/{errno}/{when}", call.name)
-            }
+            Self::Refused(call, errno, when) => write!(f, "{}/{errno}/{}", call.name, when.name()),
         }
     }
 }
@@ -85,8 +68,7 @@ impl FromStr for Under {
         let mut next = || parts.next().unwrap_or_default();
         let (call, errno, when) = (next(), next(), next());
         let call = Refusable::ALL.into_iter().find(|refusable| refusable.name == call);
-        let when = When::ALL.iter().find(|(_, name)| *name == when).map(|(when, _)| *when);
-        match (call, errno.parse(), when) {
+        match (call, errno.parse(), When::named(when)) {
             (Some(call), Ok(errno), Some(when)) => Ok(Self::Refused(call, errno, when)),
             _ => usage(format!("there is no system {text:?}")),
         }

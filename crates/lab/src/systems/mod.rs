@@ -36,8 +36,8 @@ fn rows() -> Vec<Row> {
         System::ALL.into_iter().map(|system| Row { name: system.name(), under: vec![Under::System(system)] });
     let exactly = Row { name: EXACTLY.to_owned(), under: vec![Under::Exactly] };
     let refusals = Refusable::ALL.into_iter().flat_map(|call| {
-        When::ALL.into_iter().map(move |(when, name)| Row {
-            name: format!("{}, {name}", call.name),
+        When::ALL.iter().map(move |&when| Row {
+            name: format!("{}, {}", call.name, when.name()),
             under: ERRORS.into_iter().map(|errno| Under::Refused(call, errno, when)).collect(),
         })
     });

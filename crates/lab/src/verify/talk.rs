@@ -62,12 +62,6 @@ pub(super) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
 pub struct Played {
     /// The case it belongs to, without its place in the talk.
     pub case: String,
-    /// What was done.
-    pub op: TalkOp,
-    /// The answer, a fit letter and a page, or a merge letter.
-    pub got: String,
-    /// Work by the names of the file.
-    pub work: BTreeMap<String, u64>,
     /// The tree before, in preorder.
     pub before: Vec<TalkNode>,
     /// The tree after.
@@ -84,11 +78,10 @@ pub fn play_talk(file: &Path) -> Result<Vec<Played>, TraceError> {
         match step {
             TalkStep::Case(title) => now = case(title),
             TalkStep::Reset | TalkStep::Tree(_) => {}
-            TalkStep::Op(op, work) => {
+            TalkStep::Op(op, _) => {
                 let before = nodes_of(space);
-                let (_, got, events) = run(space, op)?;
-                let (work, after) = (counts(work, &events), nodes_of(space));
-                played.push(Played { case: now.clone(), op: op.clone(), got, work, before, after });
+                run(space, op)?;
+                played.push(Played { case: now.clone(), before, after: nodes_of(space) });
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What changed between two documents: the verdict of `freehold compare`.
 
 use super::Table;
-use super::side_by_side::DOCUMENTS;
+use super::side_by_side::{self, DOCUMENTS};
 use super::words::shown;
 use crate::record::{Field, Record, Results, figure_like};
 
@@ -15,18 +15,13 @@ const MOST: usize = 12;
 /// Figures of which less is better, before and after, that differ by the threshold and more, and beyond the spreads of both; `None` if
 /// nothing was compared.
 pub(super) fn table(results: &Results) -> Option<Table> {
-    let mut pairs: Vec<(&Record, &Record)> = Vec::new();
-    let at = |record: &Record, when: &str| {
-        record.key.engine != "floor" && record.field(Field::When).as_deref() == Some(when)
+    let is_compared = |(before, _): &(&Record, &Record)| {
+        before.metric.is_compared()
+            && before.key.engine != "floor"
+            && before.field(Field::When).as_deref() == Some(DOCUMENTS[0])
     };
-    for before in
-        results.records.iter().filter(|record| record.metric.is_compared() && at(record, DOCUMENTS[0]))
-    {
-        let key = before.key.clone().param(Field::When, DOCUMENTS[1]);
-        let same =
-            |after: &&Record| after.key == key && (after.metric, after.stat) == (before.metric, before.stat);
-        pairs.extend(results.records.iter().find(same).map(|after| (before, after)));
-    }
+    let mut pairs = side_by_side::pairs(results);
+    pairs.retain(is_compared);
     let compared = pairs.len();
     let ratio = |(before, after): &(&Record, &Record)| after.value / before.value;
     pairs.retain(|pair| {

@@ -4,6 +4,7 @@ use super::definition::{Definition, Key, PictureView, Scope, Section, View};
 use super::escape::html;
 use super::findings::{self, Verdict, findings};
 use super::palette::Palette;
+use super::text::of_view;
 use super::{bars, frame, histogram, plot, published, table};
 use crate::output;
 use crate::record::{Environment, Results, figure, fixed, largest};
@@ -131,27 +132,20 @@ fn one(section: &Section, number: usize, scope: &Scope, palette: &Palette) -> an
     let mut tables = String::new();
     for view in &section.view {
         match view {
-            View::Table(view) => {
-                let all = table::tables(view, scope);
-                tables.extend(all.iter().map(|table| table::render(table, palette)));
+            View::Bars(view) => figures.push_str(&bars::render(view, scope, palette)),
+            View::Plot(view) => figures.push_str(&plot::render(view, scope, palette)?),
+            View::Histogram(view) => {
+                figures.push_str(&histogram::render(view, scope));
+                continue;
             }
-            View::Published { title, suite } => {
-                tables.push_str(&table::render(&published::table(title, suite, scope), palette));
-                let _ = write!(tables, "<ol class=\"notes\">{}</ol>", list(&published::notes(suite)));
-            }
-            View::Features { title } => {
-                tables.push_str(&table::render(&table::features(title, scope.results), palette));
-            }
-            View::Bars(view) => {
-                figures.push_str(&bars::render(view, scope, palette));
-                let all = view.as_table().map_or_else(Vec::new, |view| table::tables(&view, scope));
-                tables.extend(all.iter().map(|table| table::render(table, palette)));
-            }
+            View::Picture(view) => figures.push_str(&pictures(view, scope, palette)?),
             // No command that has it makes a page.
             View::SideBySide { .. } => {}
-            View::Plot(view) => figures.push_str(&plot::render(view, scope, palette)?),
-            View::Histogram(view) => figures.push_str(&histogram::render(view, scope)),
-            View::Picture(view) => figures.push_str(&pictures(view, scope, palette)?),
+            View::Table(_) | View::Published { .. } | View::Features { .. } => {}
+        }
+        tables.extend(of_view(view, scope).iter().map(|table| table::render(table, palette)));
+        if let View::Published { suite, .. } = view {
+            let _ = write!(tables, "<ol class=\"notes\">{}</ol>", list(&published::notes(suite)));
         }
     }
     if !figures.is_empty() {

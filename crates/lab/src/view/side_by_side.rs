@@ -77,7 +77,7 @@ fn broken_at_joints(name: &str, width: usize) -> Vec<String> {
 }
 
 /// The records of both sides, in the order of the first.
-fn pairs(results: &Results) -> Vec<(&Record, &Record)> {
+pub(super) fn pairs(results: &Results) -> Vec<(&Record, &Record)> {
     let at = |record: &Record| record.field(Field::When).unwrap_or_default();
     let identity = |record: &Record| {
         let mut key = record.key.clone();

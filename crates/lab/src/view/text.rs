@@ -119,7 +119,8 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
     }
 }
 
-fn of_view(view: &View, scope: &Scope) -> Vec<Table> {
+/// The tables of a view, those that it is as text.
+pub(super) fn of_view(view: &View, scope: &Scope) -> Vec<Table> {
     match view {
         View::Table(view) => table::tables(view, scope),
         View::Histogram(view) => histogram::texts(view, scope),

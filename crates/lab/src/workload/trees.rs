@@ -3,14 +3,14 @@
 //!
 //! Tree 0 is there from the first and stays empty where a file has trees of its own, so that others appear as copies of it.
 
+use crate::engine::maple::StoredRanges;
 use crate::kind::{Kind, Suite};
 use crate::workload::vma::{from_file, tree_from_file};
-use freehold::units::{Align, Span};
-use freehold_rivals::maple::{ListRanges, Naive};
+use freehold_rivals::maple::Naive;
 use freehold_trace::maple::{
-    ContentEntry, Driver, End, Engine, Op, Ranges, Record, Stream, StreamRecord, TreeFlags, Value, Vectors,
+    ContentEntry, Driver, End, Engine, Op, Record, Stream, StreamRecord, TreeFlags, Value, Vectors,
 };
-use freehold_trace::vma::{AreaMap, Call, Kinds, Op as CallOn, Spaces};
+use freehold_trace::vma::{Call, Kinds, Op as CallOn, Spaces};
 use freehold_trace::{Drive, TraceError};
 use std::path::Path;
 
@@ -152,79 +152,9 @@ fn stream(file: &Path, most: usize) -> Result<Vec<Op>, TraceError> {
     Ok(ops)
 }
 
-/// A list of areas that notes what an address space stores into it.
-#[derive(Clone, Debug, Default)]
-struct Noted {
-    areas: ListRanges<u64>,
-    /// What it was told since that was taken last.
-    told: Vec<(Span, Option<u64>)>,
-}
-
-impl Ranges for Noted {
-    const GAP_IS_LINEAR: bool = true;
-
-    fn new() -> Self {
-        Self::default()
-    }
-
-    fn store(&mut self, span: Span, value: u64) {
-        self.told.push((span, Some(value)));
-        self.areas.put(span, Some(value));
-    }
-
-    fn clear(&mut self, span: Span) {
-        self.told.push((span, None));
-        self.areas.put(span, None);
-    }
-
-    fn insert(&mut self, span: Span, value: u64) -> bool {
-        let free = self.areas.is_free(span);
-        if free {
-            self.store(span, value);
-        }
-        free
-    }
-
-    fn erase(&mut self, index: u64) -> Option<u64> {
-        let (first, last, value) = self.areas.holding(index)?;
-        self.clear(Span::new(first, last)?);
-        Some(value)
-    }
-
-    fn get(&self, index: u64) -> Option<u64> {
-        self.areas.get(index)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.areas.iter()
-    }
-
-    fn gap(&self, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
-        self.areas.free_place(end, size, align, window)
-    }
-
-    fn duplicate(&self) -> Self {
-        self.clone()
-    }
-
-    fn bytes(&self) -> usize {
-        self.areas.bytes()
-    }
-
-    fn validate(&self) -> Result<(), String> {
-        self.areas.validate()
-    }
-}
-
-impl AreaMap for Noted {
-    fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.areas.overlapping(span)
-    }
-}
-
 /// What calls store into the trees of their spaces.
 fn calls(kinds: Kinds, calls: &[CallOn]) -> Vec<Op> {
-    let (mut spaces, mut ops, mut current) = (Spaces::<Noted>::new(kinds), Vec::new(), 0);
+    let (mut spaces, mut ops, mut current) = (Spaces::<StoredRanges>::new(kinds), Vec::new(), 0);
     for op in calls {
         spaces.run(op, &mut ());
         let tree = tree_of(op.space);
@@ -258,7 +188,7 @@ fn calls(kinds: Kinds, calls: &[CallOn]) -> Vec<Op> {
             }
             _ => {}
         }
-        let told = spaces.space_mut(space).map(|space| std::mem::take(&mut space.areas_mut().told));
+        let told = spaces.space_mut(space).map(|space| space.areas_mut().take_stored());
         for (span, value) in told.into_iter().flatten() {
             go_to(child, &mut ops);
             let value = value.map_or(Value::Null, number);

@@ -240,7 +240,7 @@ fn of_the_lab() {
     let timeout = freehold_lab::engine::outside::TIMEOUT_S;
     says(own, &format!("within `--engine-timeout` seconds, {timeout} unless you say,"));
     assert!(text(&freehold(&["--help"]).stdout).contains(&format!("[default: {timeout}]")));
-    let bits = constant("crates/lab/src/engine/outside/spaces.rs", "const ADDRESS_BITS: u32 = {};");
+    let bits = constant("crates/lab/src/engine/outside/ranges.rs", "const ADDRESS_BITS: u32 = {};");
     says(own, &format!("an index has {bits} bits for the address"));
     let lines = "crates/trace/src/lines.rs";
     let bytes = kib(constant(lines, "const MOST_BYTES: u64 = {};"));

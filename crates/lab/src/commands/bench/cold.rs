@@ -2,14 +2,15 @@
 
 use super::Options;
 use crate::Progress;
-use crate::engine::percpu::{EngineEntry as PercpuEntry, FLOOR as PERCPU_FLOOR};
-use crate::engine::{Compared, EngineEntry, FLOOR, maple, percpu};
+use crate::engine::maple::find_maps;
+use crate::engine::percpu::FLOOR as PERCPU_FLOOR;
+use crate::engine::{Compared, EngineEntry, FLOOR, Listed};
 use crate::failure::{Failure, usage};
 use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::kind::Subject as Benched;
 use crate::record::{Results, count};
 use crate::run::cold::{self, Subject};
-use crate::run::instructions::{UNDER_CALLGRIND, can_count};
+use crate::run::instructions::{can_count, sized};
 use crate::workload::check_memory;
 use freehold::percpu::{Config, Population};
 
@@ -19,7 +20,7 @@ const SIZES: [[u32; 2]; 2] = [[10_000, 100_000], [10_000, 1_000_000]];
 const LAB_BYTES: u64 = 512;
 const ENGINE_BYTES: u64 = 320;
 /// What stands before a family's name under callgrind.
-const UNDER: &str = "cold/";
+pub const UNDER: &str = "cold/";
 /// Bytes of a chunk under callgrind, where the command line has none.
 const UNIT_BYTES: u32 = 256 << 10;
 
@@ -28,7 +29,7 @@ const UNIT_BYTES: u32 = 256 << 10;
 /// # Errors
 /// It has no such operations, no engine has such a name, there is no memory for a size, or an engine answers wrong.
 pub(super) fn run(subject: Benched, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let labels = labels(subject, &options.engines)?;
+    let Asked { labels, ready } = asked(subject, &options.engines, None)?;
     let [quick, full] = SIZES;
     let sizes = match &options.sizes[..] {
         [] if options.quick => quick.to_vec(),
@@ -45,11 +46,10 @@ pub(super) fn run(subject: Benched, options: &Options, progress: &mut Progress) 
         }
         check_memory(n.into(), LAB_BYTES + ENGINE_BYTES * labels.len() as u64)?;
         progress.tick(&format!("{}: setting up {} at n {}", cold::WORKLOAD, subject.name(), count(n.into())));
-        let made = made(subject, &labels, n, true)?;
         let mut subjects = Vec::new();
-        for (label, made) in labels.iter().zip(made) {
-            match made {
-                Some(made) => subjects.push(made),
+        for (label, ready) in labels.iter().zip(ready(n, true)?) {
+            match ready {
+                Some(ready) => subjects.push(ready),
                 None => {
                     results.note(format!("{label} left out at n {}: it cannot set this up", count(n.into())))
                 }
@@ -59,8 +59,7 @@ pub(super) fn run(subject: Benched, options: &Options, progress: &mut Progress) 
         for subject_at in subjects.iter().filter(|_| can_count()) {
             let label = &subject_at.label;
             progress.tick(&format!("{}: counting lines of {label} at n {}", cold::WORKLOAD, count(n.into())));
-            let (of, n_of) = (format!("{UNDER}{}", subject.name()), n.to_string());
-            let arguments = [UNDER_CALLGRIND, &of, "--n", &n_of, label];
+            let arguments = sized(&format!("{UNDER}{}", subject.name()), n, label);
             cold::count(subject_at, &arguments, &mut results)?;
         }
     }
@@ -70,67 +69,64 @@ pub(super) fn run(subject: Benched, options: &Options, progress: &mut Progress) 
     Ok(results)
 }
 
-/// What is run under callgrind, if the name is that of cold operations: those of one engine. Returns whether it is.
+/// What is run under callgrind: the cold operations of one engine of a family.
 ///
 /// # Errors
 /// There is no such family or engine.
-pub fn run_under_callgrind(name: &str, n: u32, engine: &str) -> anyhow::Result<bool> {
-    let Some(family) = name.strip_prefix(UNDER) else { return Ok(false) };
+pub fn run_under_callgrind(family: &str, n: u32, engine: &str) -> anyhow::Result<()> {
     let families = [Benched::Kva, Benched::Percpu, Benched::Maple];
     let Some(&subject) = families.iter().find(|subject| subject.name() == family) else {
         return usage(format!("no cold operations of {family}"));
     };
-    let is_floor = engine == FLOOR.label() && subject != Benched::Maple;
-    let engines = [engine.to_owned()];
-    let labels = if is_floor { engines.to_vec() } else { labels(subject, &engines)? };
-    let labels: Vec<String> = labels.into_iter().filter(|label| label == engine).collect();
-    for mut subject in made(subject, &labels, n, false)?.into_iter().flatten() {
+    let named = [engine.to_owned()];
+    // The engine that does no work has no name that could be asked for.
+    let names = if engine == FLOOR.label() { &[][..] } else { &named };
+    for mut subject in (asked(subject, names, Some(engine))?.ready)(n, false)?.into_iter().flatten() {
         cold::run_counted(subject.cold.as_mut());
     }
-    Ok(true)
+    Ok(())
 }
 
-/// The engines that are asked for, and the one that does no work; without names those that do not look at everything.
-fn labels(subject: Benched, names: &[String]) -> Result<Vec<String>, Failure> {
+/// Makes engines ready at a size, every answer checked if that is asked for; `None` of those that cannot set it up.
+type Ready = dyn Fn(u32, bool) -> anyhow::Result<Vec<Option<Subject>>>;
+
+/// Who is asked for.
+struct Asked {
+    labels: Vec<String>,
+    ready: Box<Ready>,
+}
+
+impl Asked {
+    /// All of these engines, or the one of that label.
+    fn of<T: Copy + 'static>(
+        mut engines: Vec<Listed<T>>,
+        only: Option<&str>,
+        ready: impl Fn(&[Listed<T>], u32, bool) -> anyhow::Result<Vec<Option<Subject>>> + 'static,
+    ) -> Self {
+        engines.retain(|entry| only.is_none_or(|only| entry.label() == only));
+        let labels = engines.iter().map(Listed::label).collect();
+        Self { labels, ready: Box::new(move |n, judged| ready(&engines, n, judged)) }
+    }
+}
+
+/// The engines of these names, and the one that does no work; without names those that do not look at everything.
+fn asked(subject: Benched, names: &[String], only: Option<&str>) -> Result<Asked, Failure> {
     let all = names.is_empty();
     Ok(match subject {
         Benched::Kva => {
-            let engines = EngineEntry::find(names, Compared::InBench)?;
-            let engines = engines.iter().filter(|entry| !all || !entry.linear);
-            engines.chain([&FLOOR]).map(EngineEntry::label).collect()
+            let mut engines = EngineEntry::find(names, Compared::InBench)?;
+            engines.retain(|entry| !all || !entry.linear);
+            engines.push(FLOOR);
+            Asked::of(engines, only, cold::kva)
         }
         Benched::Percpu => {
-            let engines = Percpu::engines(names)?;
-            let engines = engines.iter().filter(|entry| !all || entry.knows_pages);
-            engines.chain([&PERCPU_FLOOR]).map(PercpuEntry::label).collect()
-        }
-        Benched::Maple => maple::find_maps(names)?.iter().map(maple::EngineEntry::label).collect(),
-        _ => return Err(Failure::Usage("--cold: for kva, percpu and maple alone".to_owned())),
-    })
-}
-
-/// The engines in their steady state; `None` of those that cannot set it up.
-fn made(subject: Benched, labels: &[String], n: u32, judged: bool) -> anyhow::Result<Vec<Option<Subject>>> {
-    let is_floor = |label: &&String| **label == FLOOR.label();
-    let named: Vec<String> = labels.iter().filter(|label| !is_floor(label)).cloned().collect();
-    let has_floor = labels.iter().any(|label| is_floor(&label));
-    Ok(match subject {
-        Benched::Kva => {
-            let mut engines =
-                if named.is_empty() { Vec::new() } else { EngineEntry::find(&named, Compared::Always)? };
-            engines.extend(has_floor.then_some(FLOOR));
-            cold::kva(&engines, n, judged)?
-        }
-        Benched::Percpu => {
-            let mut engines = if named.is_empty() {
-                Vec::new()
-            } else {
-                percpu::EngineEntry::find(&named, Compared::Always)?
-            };
-            engines.extend(has_floor.then_some(PERCPU_FLOOR));
+            let mut engines = Percpu::engines(names)?;
+            engines.retain(|entry| !all || entry.knows_pages);
+            engines.push(PERCPU_FLOOR);
             let config = Config::new(UNIT_BYTES, 2).population(Population::Whole);
-            cold::percpu(&engines, config, n, judged)?
+            Asked::of(engines, only, move |engines, n, judged| cold::percpu(engines, config, n, judged))
         }
-        _ => cold::maps(&maple::find_maps(&named)?, n).into_iter().map(Some).collect(),
+        Benched::Maple => Asked::of(find_maps(names)?, only, |engines, n, _| Ok(cold::maps(engines, n))),
+        _ => return Err(Failure::Usage("--cold: for kva, percpu and maple alone".to_owned())),
     })
 }

@@ -100,7 +100,7 @@ fn on_heap(
     let before = interruptions();
     let adder = |number| Ok(shared.adds(&shared.progressed[number as usize]));
     let (added, seen) = beside(
-        &|_| (),
+        &|_| Ok(()),
         (threads, &adder),
         (2, &|number, done| match number {
             0 => Ok(shared.reads(threads, done)),

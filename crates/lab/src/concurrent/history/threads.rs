@@ -87,7 +87,7 @@ pub(super) fn round(
     let clock = Clock::default();
     let writes = |_| write(changes, &clock, &|change| put(map, change)).map_err(anyhow::Error::msg);
     let (refused, reads) = beside(
-        &|_| (),
+        &|_| Ok(()),
         (1, &writes),
         (readers, &|reader, done| {
             let mut random = SplitMix::new(seed ^ u64::from(reader + 1) << 32);

@@ -112,46 +112,36 @@ fn found(span: Span, value: u64) -> Found {
     (span.first(), span.last(), value)
 }
 
-/// A map that can be made anew.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// Its name.
-    pub who: Who,
-    /// Makes an empty one, for ranges within these indexes.
-    pub make: fn(Span) -> Option<Box<dyn Subject>>,
-}
+/// A map, and what makes an empty one for ranges within some indexes.
+pub type Entry = (Who, fn(Span) -> Option<Box<dyn Subject>>);
 
 fn boxed<T: LookUp>(within: Span) -> Option<Box<dyn Subject>> {
     Some(Box::new(T::empty(within)?))
 }
 
-const fn of(who: Who, make: fn(Span) -> Option<Box<dyn Subject>>) -> Entry {
-    Entry { who, make }
-}
-
-const STD: Entry = of(Who::other("std-btreemap"), boxed::<BTreeMapRanges<u64>>);
-const RANGEMAP: Entry = of(Who::other("rangemap"), boxed::<RangemapRanges>);
+const STD: Entry = (Who::other("std-btreemap"), boxed::<BTreeMapRanges<u64>>);
+const RANGEMAP: Entry = (Who::other("rangemap"), boxed::<RangemapRanges>);
 const TREE: Who = Who::default("maple-tree");
 
 /// Those of `bench kva`: the region that an address is in.
 pub const KVA: &[Entry] =
-    &[of(Who::default("btree").variant("lowest"), boxed::<AddressSpace<u64>>), STD, RANGEMAP];
+    &[(Who::default("btree").variant("lowest"), boxed::<AddressSpace<u64>>), STD, RANGEMAP];
 
 /// Those of `bench maple`. The shared map has a guard for each look-up.
 pub const MAPLE: &[Entry] = &[
-    of(Who::default("range-map"), boxed::<WordMap<u64>>),
-    of(Who::ours("range-map-any"), boxed::<RangeMap<u64>>),
-    of(Who::ours("maple-tree"), boxed::<MapleTree<u64>>),
+    (Who::default("range-map"), boxed::<WordMap<u64>>),
+    (Who::ours("range-map-any"), boxed::<RangeMap<u64>>),
+    (Who::ours("maple-tree"), boxed::<MapleTree<u64>>),
     STD,
     RANGEMAP,
 ];
 
 /// Those of `bench readers`, those of one owner for ratios.
 pub const READERS: &[Entry] = &[
-    of(TREE, boxed::<MapleTree<u64>>),
-    of(Who::ours("shared-space"), boxed::<SharedSpace<u64>>),
-    of(Who::other("rwlock-btreemap"), boxed::<RwLockMap>),
-    of(Who::ours("range-map"), boxed::<WordMap<u64>>),
+    (TREE, boxed::<MapleTree<u64>>),
+    (Who::ours("shared-space"), boxed::<SharedSpace<u64>>),
+    (Who::other("rwlock-btreemap"), boxed::<RwLockMap>),
+    (Who::ours("range-map"), boxed::<WordMap<u64>>),
     STD,
     RANGEMAP,
 ];

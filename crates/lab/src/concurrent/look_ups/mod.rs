@@ -20,7 +20,7 @@ use crate::Progress;
 use crate::failure::{Failure, usage};
 use crate::record::{Field, Key, Metric, Results, Stat};
 use crate::run::Options;
-use crate::run::instructions::{UNDER_CALLGRIND, measured, totals};
+use crate::run::instructions::{measured, sized, totals};
 use crate::workload::suite::find_cases;
 use crate::workload::{SplitMix, check_memory};
 use freehold::units::{Align, Span};
@@ -43,7 +43,7 @@ const SIZES: [u32; 4] = [16, 256, 10_000, 1_000_000];
 /// Bytes of a range in a map, and in what is stored and expected, about.
 const BYTES: u64 = 128;
 /// What stands before a workload's name under callgrind: then the family.
-const UNDER: &str = "look-ups/";
+pub const UNDER: &str = "look-ups/";
 
 /// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub fn run(
 /// # Errors
 /// There is one.
 pub fn check(family: &Family, names: &[String]) -> Result<(), Failure> {
-    let whos: Vec<Who> = family.entries.iter().map(|entry| entry.who).collect();
+    let whos: Vec<Who> = family.entries.iter().map(|(who, _)| *who).collect();
     Who::check(&whos, names)
 }
 
@@ -150,11 +150,9 @@ impl Bench<'_> {
     pub(super) fn look_ups(&mut self, family: &Family, workload: Workload) -> anyhow::Result<()> {
         let usual = if self.options.quick { &SIZES[..3] } else { &SIZES };
         let sizes = if self.options.sizes.is_empty() { usual } else { &self.options.sizes };
-        let options = self.options;
-        let entries: Vec<Entry> =
-            family.entries.iter().filter(|entry| options.wants(&entry.who)).copied().collect();
+        let entries = self.wanted(family.entries.iter().copied());
         for &n in sizes {
-            if options.instructions {
+            if self.options.instructions {
                 self.count_instructions(family, workload, n, &entries)?;
                 continue;
             }
@@ -163,7 +161,7 @@ impl Bench<'_> {
             let (subjects, expected) = self.checked_maps(family, workload, n, &entries, &indexes)?;
             for threads in (family.threads)() {
                 let op = if threads == 1 { "look-up" } else { "look-up by two" };
-                let key = |entry: &Entry| [entry.who.key(family.suite, workload.name, op).param(Field::N, n)];
+                let key = |(who, _): &Entry| [who.key(family.suite, workload.name, op).param(Field::N, n)];
                 let keys: Vec<[Key; 1]> = entries.iter().map(key).collect();
                 let passes = self.amount.operations.div_ceil(4 * READS);
                 let each = passes * READS * threads as usize;
@@ -176,7 +174,7 @@ impl Bench<'_> {
                             wrong.fetch_or(sum != expected, Relaxed);
                         }
                     })?;
-                    let who = entries[at].who.label();
+                    let who = entries[at].0.label();
                     anyhow::ensure!(!wrong.into_inner(), "{who}: another answer than before");
                     Ok([ns / each as f64])
                 })?;
@@ -201,7 +199,7 @@ impl Bench<'_> {
         let expected: Vec<Option<Found>> = indexes.iter().map(|&index| list.holding(index)).collect();
         let mut subjects = Vec::new();
         for entry in entries {
-            let who = entry.who.label();
+            let who = entry.0.label();
             self.progress.tick(&format!("{}: checking {who}", workload.name));
             let subject = filled(family, workload, n, entry)?;
             for (&index, right) in indexes.iter().zip(&expected) {
@@ -220,13 +218,13 @@ impl Bench<'_> {
         n: u32,
         entries: &[Entry],
     ) -> anyhow::Result<()> {
-        for entry in entries {
-            let label = entry.who.label();
+        for (who, _) in entries {
+            let label = who.label();
             self.progress.tick(&format!("{} n {n}: counting instructions of {label}", workload.name));
-            let (of, n_of) = (format!("{UNDER}{}/{}", family.suite, workload.name), n.to_string());
-            let totals = totals(&[UNDER_CALLGRIND, &of, "--n", &n_of, &label], 1)?;
+            let of = format!("{UNDER}{}/{}", family.suite, workload.name);
+            let totals = totals(&sized(&of, n, &label), 1)?;
             let mean = totals.first().copied().unwrap_or_default() as f64 / COUNTED as f64;
-            let key = entry.who.key(family.suite, workload.name, "look-up").param(Field::N, n);
+            let key = who.key(family.suite, workload.name, "look-up").param(Field::N, n);
             self.results.of(key).put(Metric::Instructions, Stat::Mean, mean, COUNTED as u64);
         }
         Ok(())
@@ -234,22 +232,25 @@ impl Bench<'_> {
 }
 
 /// A map with all ranges.
-fn filled(family: &Family, workload: Workload, n: u32, entry: &Entry) -> anyhow::Result<Box<dyn Subject>> {
+fn filled(
+    family: &Family,
+    workload: Workload,
+    n: u32,
+    (who, make): &Entry,
+) -> anyhow::Result<Box<dyn Subject>> {
     let (within, ranges) = workload.ranges(family.unit, n);
-    let subject = (entry.make)(within).filter(|_| n > 0);
-    let mut subject = subject.ok_or_else(|| anyhow::anyhow!("{}: no empty map", entry.who.label()))?;
-    anyhow::ensure!(subject.fill(&ranges), "{}: a range was refused", entry.who.label());
+    let subject = make(within).filter(|_| n > 0);
+    let mut subject = subject.ok_or_else(|| anyhow::anyhow!("{}: no empty map", who.label()))?;
+    anyhow::ensure!(subject.fill(&ranges), "{}: a range was refused", who.label());
     Ok(subject)
 }
 
-/// What is run under callgrind, if the name is that of look-ups: those of one engine. Returns whether it is.
+/// What is run under callgrind: the look-ups of one engine, of a workload behind its family.
 ///
 /// # Errors
 /// There is no such family, workload or engine.
-pub fn run_under_callgrind(name: &str, n: u32, engine: &str) -> anyhow::Result<bool> {
-    let Some((suite, name)) = name.strip_prefix(UNDER).and_then(|name| name.split_once('/')) else {
-        return Ok(false);
-    };
+pub fn run_under_callgrind(name: &str, n: u32, engine: &str) -> anyhow::Result<()> {
+    let (suite, name) = name.split_once('/').unwrap_or_default();
     let families = [OF_KVA, OF_MAPLE, OF_READERS];
     let Some(family) = families.iter().find(|family| family.suite == suite) else {
         return usage(format!("no look-ups of {suite}"));
@@ -257,7 +258,7 @@ pub fn run_under_callgrind(name: &str, n: u32, engine: &str) -> anyhow::Result<b
     let workloads = find_cases("workload", &[name.to_owned()], WORKLOADS, |workload| workload.name)?;
     check(family, &[engine.to_owned()])?;
     for workload in workloads {
-        for entry in family.entries.iter().filter(|entry| entry.who.label() == engine) {
+        for entry in family.entries.iter().filter(|(who, _)| who.label() == engine) {
             let subject = filled(family, workload, n, entry)?;
             let indexes = workload.indexes(family.unit, n, COUNTED);
             // The first look-up of a thread may register it.
@@ -268,5 +269,5 @@ pub fn run_under_callgrind(name: &str, n: u32, engine: &str) -> anyhow::Result<b
             measured(&mut run, true);
         }
     }
-    Ok(true)
+    Ok(())
 }

@@ -109,7 +109,10 @@ fn one(map: &Filled, ranges: u32, other: Other, halves: bool, long: Duration) ->
     let indexes = ranges::reads(read, map.entry.exact, 5);
     let map = map.map.as_ref();
     let (found, written) = place::beside(
-        &|number| on_cpu(number, 2),
+        &|number| {
+            on_cpu(number, 2);
+            Ok(())
+        },
         (1, &|_| reads(map, &indexes, long)),
         (1, &|_, done| at_work(map, other, &numbers, done)),
     )?;

@@ -68,7 +68,7 @@ pub const READERS: Suite = Suite {
     whos: || {
         let mut whos: Vec<_> =
             ENTRIES.iter().map(|entry| entry.who).chain(GUARDS.map(|(who, _)| who)).collect();
-        let looked_up = OF_READERS.entries.iter().map(|entry| entry.who);
+        let looked_up = OF_READERS.entries.iter().map(|(who, _)| *who);
         whos.extend(looked_up.filter(|who| !ENTRIES.iter().any(|entry| entry.who.label() == who.label())));
         whos
     },

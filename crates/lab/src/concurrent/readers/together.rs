@@ -27,7 +27,7 @@ macro_rules! together {
                     for &number in pair {
                         let (first, last) = ranges::bounds(number);
                         let span = Span::try_from(first..=last)?;
-                        both.store(span, ranges::value(number, version)).map_err(|refused| refused.cause)?;
+                        both.store(span, ranges::value(number, version))?;
                     }
                     both.commit();
                 }

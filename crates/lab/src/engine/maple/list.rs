@@ -36,7 +36,7 @@ facts! { TreeFacts, Maple: TreeFlags => dyn Trees, Answer, |facts, flags| match 
     }
 
     fn start_outside(library: &'static Library, _: &TreeFlags) -> Result<Box<dyn Trees>, String> {
-        library.maple()
+        Ok(library.map()?)
     }
 }
 

@@ -9,7 +9,7 @@ mod two;
 
 pub use linux::LinuxTree;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, TreeFacts, find_benched, find_maps, trees};
-pub use planned::{Ask, AskAs, Direct, Note, PLANNERS, PlannedRanges, TYPES, planner_name};
+pub use planned::{Ask, AskAs, Direct, Note, PLANNERS, PlannedRanges, StoredRanges, TYPES, planner_name};
 pub use range_map::{AnyMapRanges, WordMapRanges};
 pub use shared::SharedTree;
 pub use two::{Map, Two};

@@ -49,6 +49,11 @@ pub trait Ask: Default {
 
     /// When it is.
     fn committed(&mut self) {}
+
+    /// A value is stored over a range, whatever is there, or the range is emptied.
+    fn stored(&mut self, span: Span, value: Option<u64>) {
+        let _ = (span, value);
+    }
 }
 
 /// Stores and removes without a plan.
@@ -66,6 +71,28 @@ pub struct Note(Vec<Facts>);
 impl Ask for Note {
     fn planned(&mut self, facts: &Facts) {
         self.0.push(*facts);
+    }
+}
+
+/// Stores and removes without a plan, and notes what and where, until somebody looks.
+#[derive(Debug, Default)]
+pub struct NoteStores(Vec<(Span, Option<u64>)>);
+
+impl Ask for NoteStores {
+    const PLANS: bool = false;
+
+    fn stored(&mut self, span: Span, value: Option<u64>) {
+        self.0.push((span, value));
+    }
+}
+
+/// Our range tree, which notes what is stored over ranges as an address space does it: no insertion, and nothing erased.
+pub type StoredRanges = WordMapRanges<NoteStores>;
+
+impl StoredRanges {
+    /// What was stored, and what emptied, since this was asked last.
+    pub fn take_stored(&mut self) -> Vec<(Span, Option<u64>)> {
+        std::mem::take(&mut self.ask.0)
     }
 }
 

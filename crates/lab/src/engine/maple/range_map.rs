@@ -95,6 +95,7 @@ impl<A: Ask> WordMapRanges<A> {
 
     #[inline]
     fn put(&mut self, span: Span, value: u64) -> bool {
+        self.ask.stored(span, Some(value));
         if !A::PLANS {
             return self.map.store(span, value).is_ok();
         }
@@ -107,6 +108,7 @@ impl<A: Ask> WordMapRanges<A> {
 
     #[inline]
     fn take(&mut self, span: Span) -> bool {
+        self.ask.stored(span, None);
         if !A::PLANS {
             return self.map.remove_range(span).is_ok();
         }

@@ -1,6 +1,6 @@
 //! An allocator of address ranges from outside.
 
-use super::{Library, Outside, Source, Spoken, driven};
+use super::{Library, Outside, Source, Spoken};
 use freehold::units::Span;
 use freehold_harness::outside::{self, status, what};
 use freehold_trace::kva::{Answer, Op, Session, Space};
@@ -39,8 +39,6 @@ impl Spoken for Ranges {
         }
     }
 }
-
-driven!(Ranges, Op, Answer);
 
 impl Session for Outside<Ranges> {
     /// It shows none.

@@ -7,12 +7,15 @@
 mod kva;
 mod maple;
 mod percpu;
+mod ranges;
 mod spaces;
 
 use super::Takes;
 use crate::failure::Failure;
 use crate::itself;
+use freehold::units::Tally;
 use freehold_harness::outside::{About, Answer, Op, Process, Scene};
+use freehold_trace::Driven;
 use freehold_trace::kva::{Session, Space};
 use std::cell::RefCell;
 use std::fmt;
@@ -235,13 +238,13 @@ impl Wire {
 /// The engine's operations and answers on the wire, one for each of the family's.
 trait Spoken {
     type Op;
-    type Answer: Copy;
+    type Answer: Copy + Default;
 
     fn ask(op: &Self::Op) -> Op;
     fn told(&mut self, op: &Self::Op, answer: &Answer) -> Self::Answer;
 }
 
-/// An engine of a family at work, which speaks as the family does.
+/// An engine at work of a family that speaks operation by operation.
 struct Outside<S> {
     wire: Wire,
     spoken: S,
@@ -264,46 +267,40 @@ impl<S: Spoken> Outside<S> {
     }
 }
 
-/// What is alike in families that speak operation by operation.
-macro_rules! driven {
-    ($spoken:ty, $op:ty, $answer:ty) => {
-        impl freehold_trace::Driven<$op, $answer> for $crate::engine::outside::Outside<$spoken> {
-            fn run(&mut self, ops: &[$op], answers: &mut [$answer]) {
-                self.run_clocked(ops, answers);
-            }
+impl<S: Spoken> Driven<S::Op, S::Answer> for Outside<S> {
+    fn run(&mut self, ops: &[S::Op], answers: &mut [S::Answer]) {
+        self.run_clocked(ops, answers);
+    }
 
-            fn run_clocked(&mut self, ops: &[$op], answers: &mut [$answer]) -> u64 {
-                self.translated(ops, answers, $crate::engine::outside::Wire::run)
-            }
+    fn run_clocked(&mut self, ops: &[S::Op], answers: &mut [S::Answer]) -> u64 {
+        self.translated(ops, answers, Wire::run)
+    }
 
-            fn run_timed(&mut self, ops: &[$op], answers: &mut [$answer], nanoseconds: &mut [u64]) {
-                self.translated(ops, answers, |wire, asked, told| {
-                    wire.run_each(asked, told, nanoseconds);
-                    0
-                });
-            }
+    fn run_timed(&mut self, ops: &[S::Op], answers: &mut [S::Answer], nanoseconds: &mut [u64]) {
+        self.translated(ops, answers, |wire, asked, told| {
+            wire.run_each(asked, told, nanoseconds);
+            0
+        });
+    }
 
-            fn run_one(&mut self, op: &$op) -> $answer {
-                let mut answer = [<$answer>::default()];
-                self.run_clocked(std::slice::from_ref(op), &mut answer);
-                answer[0]
-            }
+    fn run_one(&mut self, op: &S::Op) -> S::Answer {
+        let mut answer = [S::Answer::default()];
+        self.run_clocked(std::slice::from_ref(op), &mut answer);
+        answer[0]
+    }
 
-            fn run_counted(&mut self, op: &$op) -> ($answer, freehold::units::Tally) {
-                (self.run_one(op), freehold::units::Tally::default())
-            }
+    fn run_counted(&mut self, op: &S::Op) -> (S::Answer, Tally) {
+        (self.run_one(op), Tally::default())
+    }
 
-            /// The engine makes room for names itself.
-            fn expect_objects(&mut self, _: u32) {}
+    /// The engine makes room for names itself.
+    fn expect_objects(&mut self, _: u32) {}
 
-            fn metadata_bytes(&self) -> usize {
-                self.wire.bytes()
-            }
+    fn metadata_bytes(&self) -> usize {
+        self.wire.bytes()
+    }
 
-            fn validate(&self) -> Result<(), String> {
-                self.wire.valid()
-            }
-        }
-    };
+    fn validate(&self) -> Result<(), String> {
+        self.wire.valid()
+    }
 }
-use driven;

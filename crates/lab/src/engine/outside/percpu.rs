@@ -1,6 +1,6 @@
 //! An allocator of per-CPU objects from outside.
 
-use super::{Library, Outside, Spoken, driven};
+use super::{Library, Outside, Spoken};
 use crate::engine::percpu::Scene;
 use freehold_harness::outside::{self, status, what};
 use freehold_trace::percpu::{Answer, ChunkLine, Footprint, Op, PageMap, Session};
@@ -50,8 +50,6 @@ impl Spoken for Chunks {
         }
     }
 }
-
-driven!(Chunks, Op, Answer);
 
 /// It knows no pages, and leaves nothing for later.
 impl Session for Outside<Chunks> {

@@ -17,6 +17,7 @@ pub use subjects::{kva, maps, percpu};
 
 use super::clock;
 use super::instructions::{CACHE_BYTES, lines, measured};
+use super::plan::in_turn;
 use crate::Progress;
 use crate::record::{Counts, Key, Metric, Results, Stat};
 use std::hint::black_box;
@@ -83,24 +84,21 @@ pub fn time(subjects: &mut [Subject], results: &mut Results, progress: &mut Prog
     let cost_ns = clock::cost_ns();
     let mut times: Vec<Vec<(&'static str, Counts)>> = vec![Vec::new(); subjects.len()];
     let operations = subjects.iter().map(|subject| subject.cold.count()).min().unwrap_or(0);
-    for at in 0..operations {
+    in_turn(0..operations, subjects.len(), |at, turn| {
         if at % 16 == 0 {
             progress.tick(&format!("{WORKLOAD}: operation {at} of {operations}"));
         }
-        for turn in 0..subjects.len() {
-            let turn = if at % 2 == 0 { turn } else { subjects.len() - 1 - turn };
-            let Subject { label, cold, .. } = &mut subjects[turn];
-            sweep.read();
-            cold.warm(at);
-            let before = Instant::now();
-            cold.run(at);
-            let took = before.elapsed();
-            cold.check(at)
-                .map_err(|reason| anyhow::anyhow!("{WORKLOAD}: {label}: operation {at}: {reason}"))?;
-            let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).saturating_sub(cost_ns);
-            of_op(&mut times[turn], cold.op(at)).add(ns);
-        }
-    }
+        let Subject { label, cold, .. } = &mut subjects[turn];
+        sweep.read();
+        cold.warm(at);
+        let before = Instant::now();
+        cold.run(at);
+        let took = before.elapsed();
+        cold.check(at).map_err(|reason| anyhow::anyhow!("{WORKLOAD}: {label}: operation {at}: {reason}"))?;
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).saturating_sub(cost_ns);
+        of_op(&mut times[turn], cold.op(at)).add(ns);
+        anyhow::Ok(())
+    })?;
     for (subject, times) in subjects.iter().zip(times) {
         for (op, mut times) in times {
             results.of(subject.key.clone().op(op)).singles(&mut times, &[]);
@@ -122,7 +120,7 @@ fn of_op<'a>(all: &'a mut Vec<(&'static str, Counts)>, op: &'static str) -> &'a 
 ///
 /// # Errors
 /// Valgrind fails.
-pub fn count(subject: &Subject, arguments: &[&str], results: &mut Results) -> anyhow::Result<()> {
+pub fn count(subject: &Subject, arguments: &[String], results: &mut Results) -> anyhow::Result<()> {
     let missed = lines(arguments, EMPTY + subject.cold.count())?;
     let (empty, missed) = missed.split_at_checked(EMPTY).unwrap_or_default();
     let empty = empty.last().copied().unwrap_or(0);

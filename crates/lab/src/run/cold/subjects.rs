@@ -89,10 +89,20 @@ fn allocator<F: Family>(
     Ok(Some(Allocator { session, judge, ops, answers }))
 }
 
-/// An allocator under its name.
-fn subject<F: Family>(entry: &Listed<F::Facts>, n: u32, allocator: Allocator<F>) -> Subject {
-    let key = entry.key(WORKLOAD).param(Field::N, n);
-    Subject { label: entry.label(), key, cold: Box::new(allocator) }
+/// Allocators under their names, each in the first of these states that it can set up; `None` of those that can set up none.
+fn allocators<F: Family>(
+    entries: &[Listed<F::Facts>],
+    n: u32,
+    states: &[Workload<F>],
+    judged: bool,
+) -> anyhow::Result<Vec<Option<Subject>>> {
+    let ready = |entry: &Listed<F::Facts>| {
+        let of_state = |state| allocator(entry, state, judged).transpose();
+        let made = states.iter().find_map(of_state).transpose()?;
+        let key = entry.key(WORKLOAD).param(Field::N, n);
+        Ok(made.map(|made| Subject { label: entry.label(), key, cold: Box::new(made) }))
+    };
+    entries.iter().map(ready).collect()
 }
 
 /// Allocators of address ranges: a churn of 1 to 64 pages. `None` of those that cannot set it up.
@@ -105,17 +115,8 @@ pub fn kva(entries: &[EngineEntry], n: u32, judged: bool) -> anyhow::Result<Vec<
     ops.truncate(OPERATIONS);
     let of =
         |setup| Workload { setup, ..Workload::<Kva>::new(WORKLOAD, "", whole_scene(), ops.clone(), objects) };
-    let (placed, natural) = (of(placed), of(natural));
-    let mut subjects = Vec::new();
-    for entry in entries {
-        // Those without fixed places set up a like state.
-        let made = match allocator(entry, &placed, judged)? {
-            None => allocator(entry, &natural, judged)?,
-            made => made,
-        };
-        subjects.push(made.map(|made| subject::<Kva>(entry, n, made)));
-    }
-    Ok(subjects)
+    // Those without fixed places set up a like state.
+    allocators(entries, n, &[of(placed), of(natural)], judged)
 }
 
 /// Allocators of per-CPU objects: a churn of 4 to 64 bytes. `None` of those that cannot set it up.
@@ -133,13 +134,7 @@ pub fn percpu(
     first.extend_from_slice(before);
     let scene = Scene { config, balances: false };
     let new = Workload::<Percpu>::new(WORKLOAD, "", scene, ops.to_vec(), n);
-    let workload = Workload { setup: first, ..new };
-    let mut subjects = Vec::new();
-    for entry in entries {
-        let made = allocator(entry, &workload, judged)?;
-        subjects.push(made.map(|made| subject::<Percpu>(entry, n, made)));
-    }
-    Ok(subjects)
+    allocators(entries, n, &[Workload { setup: first, ..new }], judged)
 }
 
 /// A map at work.
@@ -174,8 +169,8 @@ impl Cold for ColdMap {
     }
 }
 
-/// Maps of `n` ranges: look-ups, and random ranges that are erased and inserted again.
-pub fn maps(entries: &[MapEntry], n: u32) -> Vec<Subject> {
+/// Maps of `n` ranges: look-ups, and random ranges that are erased and inserted again. `None` of what is no map.
+pub fn maps(entries: &[MapEntry], n: u32) -> Vec<Option<Subject>> {
     let initial = MapWorkload { name: WORKLOAD, kind: Kind::Lookup, n }.initial();
     let Steps::Insert(ranges) = &initial else { return Vec::new() };
     let mut random = SplitMix::new(u64::from(n));
@@ -199,5 +194,5 @@ pub fn maps(entries: &[MapEntry], n: u32) -> Vec<Subject> {
         let cold = Box::new(ColdMap { map, steps, right: right.clone(), answers });
         Some(Subject { label: entry.label(), key: entry.key(WORKLOAD).param(Field::N, n), cold })
     };
-    entries.iter().filter_map(made).collect()
+    entries.iter().map(made).collect()
 }

@@ -1,7 +1,7 @@
 //! What is seen of a replay of address ranges.
 
 use super::{Bucket, EngineRun, Replay, Replayable};
-use crate::engine::{EngineEntry, Takes};
+use crate::engine::Takes;
 use crate::family::{Kva, KvaJudge};
 use crate::record::{Figures, Grid, Metric, Results, Stat, Strip, Strips, Time, byte_ticks, count};
 use crate::workload::{self, Workload};
@@ -18,7 +18,7 @@ impl Replayable for Kva {
         workload::named(name)
     }
 
-    fn begin(_: &EngineEntry, workload: &Workload, points: usize) -> KvaSeen {
+    fn begin(workload: &Workload, points: usize) -> KvaSeen {
         KvaSeen { picture: Grid::new(workload.ops.len(), points), bytes_per_free_block: None }
     }
 

@@ -1,7 +1,6 @@
 //! What is seen of a replay of address spaces.
 
 use super::{EngineRun, Replayable};
-use crate::engine::vma::EngineEntry;
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
 use crate::record::{Field, Figures, Metric, Results, Stat};
@@ -18,10 +17,6 @@ impl Replayable for Maple {
 
     fn workload(name: &Path) -> anyhow::Result<Workload<Self>> {
         Ok(if Kind::of(name)? == Kind::TreeEvents { tree_from_file(name)? } else { from_file(name)? })
-    }
-
-    fn begin(_: &EngineEntry, _: &Workload<Self>, _: usize) -> MapleSeen {
-        MapleSeen::default()
     }
 
     fn note(

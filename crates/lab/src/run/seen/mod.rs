@@ -9,7 +9,6 @@ pub use kva::Fragmentation;
 pub use percpu::record_pages;
 
 use super::{Bucket, EngineRun, Replay};
-use crate::engine::Listed;
 use crate::family::Family;
 use crate::record::{Figures, Results};
 use crate::workload::Workload;
@@ -39,8 +38,8 @@ pub trait Replayable: Family {
     fn workload(name: &Path) -> anyhow::Result<Workload<Self>>;
 
     /// Before a run, for pictures of so many points in time.
-    fn begin(entry: &Listed<Self::Facts>, workload: &Workload<Self>, points: usize) -> Self::Seen {
-        let _ = (entry, workload, points);
+    fn begin(workload: &Workload<Self>, points: usize) -> Self::Seen {
+        let _ = (workload, points);
         Self::Seen::default()
     }
 

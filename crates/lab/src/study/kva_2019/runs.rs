@@ -56,19 +56,6 @@ pub fn together(mut runs: Vec<Interleaved>) -> Batches {
     batches
 }
 
-/// One case after the other, by one worker.
-fn in_turn(cases: Vec<Case>) -> Batches {
-    let mut batches = Batches::default();
-    for mut case in cases {
-        loop {
-            let most = if case.phase() == Some(Phase::Body) { TURN } else { usize::MAX };
-            let Some(batch) = case.next_batch(&mut batches.ops, most) else { break };
-            batches.end(piece(case.info(), batch.phase));
-        }
-    }
-    batches
-}
-
 fn piece(case: &'static CaseInfo, phase: Phase) -> Piece {
     if phase == Phase::Body { Piece::Part(case.name) } else { Piece::Around }
 }
@@ -101,17 +88,16 @@ impl SuiteRuns {
         for _ in 0..scale.shuffles {
             runs.push(Interleaved::new(&cases(), &Params { seed: seeds.next_u64(), ..params })?);
         }
-        let mut sampled = |name, batches: Batches, objects: Option<u32>| {
-            let mut workload = batches.sampled(name, objects.unwrap_or(0), SAMPLES, scale.samples);
+        let mut sampled = |name, runs: Vec<Interleaved>| {
+            let objects = runs.iter().map(Interleaved::objects).max().unwrap_or(0);
+            let mut workload = together(runs).sampled(name, objects, SAMPLES, scale.samples);
             workload.cut.limit = Some(scale.limit);
             measure(workload, engines, scale.rounds, tick)
         };
-        let objects = runs.iter().map(Interleaved::objects).max();
-        let together = sampled("all cases together", together(runs), objects)?;
+        let together = sampled("all cases together", runs)?;
         let mut one_by_one = |cases: &[&'static CaseInfo], params: &Params| {
-            let cases: Vec<Case> = cases.iter().map(|case| Case::new(case, params, 0)).collect();
-            let objects = cases.iter().map(Case::objects).max();
-            sampled("each case by itself", in_turn(cases), objects)
+            let cases = cases.iter().map(|case| Case::new(case, params, 0)).collect();
+            sampled("each case by itself", vec![Interleaved::one(cases)])
         };
         let in_turn = one_by_one(&cases(), &params)?;
         let fix_size: Vec<_> = cases().into_iter().filter(|case| case.kind == Kind::FixSize).collect();

@@ -1,9 +1,9 @@
 //! How many nodes a store asks for before it starts: the kernel's formulas as the library has them, against what was
 //! recorded.
 
-use crate::engine::maple::planner_name;
+use crate::engine::maple::{TYPES, planner_name};
 use crate::verify::Checked;
-use freehold::maple::{self, Heights};
+use freehold::maple::Heights;
 use freehold::units::Span;
 use freehold_linux::maple::Planner;
 use freehold_trace::TraceError;
@@ -24,23 +24,8 @@ pub struct Situation {
 /// The nodes that a kernel's formula asks for; `None` of the planner that has none. A store into a tree without nodes
 /// asks for one, unless it is of an entry over index 0 alone that can live without; see [`agrees`].
 pub fn requested(planner: Planner, situation: Situation) -> Option<u64> {
-    planner.rule(ours(situation.store_type), situation.heights, situation.rcu)
-}
-
-/// The library's type of that name.
-fn ours(recorded: StoreType) -> maple::StoreType {
-    use maple::StoreType as Ours;
-    match recorded {
-        StoreType::NewRoot => Ours::NewRoot,
-        StoreType::StoreRoot => Ours::StoreRoot,
-        StoreType::ExactFit => Ours::ExactFit,
-        StoreType::Spanning => Ours::Spanning,
-        StoreType::Split => Ours::Split,
-        StoreType::Rebalance => Ours::Rebalance,
-        StoreType::Append => Ours::Append,
-        StoreType::NodeStore => Ours::NodeStore,
-        StoreType::SlotStore => Ours::SlotStore,
-    }
+    let (store_type, _) = TYPES.iter().find(|(_, name)| *name == situation.store_type.name())?;
+    planner.rule(*store_type, situation.heights, situation.rcu)
 }
 
 /// Whether a recorded request is what the formula gives. What was stored is not recorded, and over index 0 alone it

@@ -102,11 +102,6 @@ impl Size {
         Self { second_half: true, ..self }
     }
 
-    /// As people write it: bytes and alignment.
-    pub fn label(&self) -> String {
-        format!("{}/{}", self.bytes, self.align_bytes)
-    }
-
     /// Whether an allocator that keeps gaps walks over one for every object.
     pub fn leaves_gaps(&self) -> bool {
         self.align_bytes > self.bytes.next_multiple_of(4)

@@ -59,6 +59,13 @@ impl Interleaved {
         Ok(all)
     }
 
+    /// One CPU, with these cases in their order.
+    pub fn one(mut cases: Vec<Case>) -> Self {
+        let objects = cases.iter().map(Case::objects).max().unwrap_or(0);
+        cases.reverse();
+        Self { cpus: vec![Cpu { number: 0, cases }], objects, random: SplitMix::new(0) }
+    }
+
     /// How many names are used.
     pub fn objects(&self) -> u32 {
         self.objects

@@ -11,7 +11,7 @@ fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
     let results = READERS
         .bench_of(TINY, &Options { sizes: vec![100, 10_000], ..Options::default() }, &mut Progress::default())
         .unwrap();
-    let looked_up: Vec<String> = look_ups::READERS.iter().map(|entry| entry.who.label()).collect();
+    let looked_up: Vec<String> = look_ups::READERS.iter().map(|(who, _)| who.label()).collect();
     for entry in &ENTRIES {
         for case in READERS.cases.iter().filter(|case| case.name != "guard") {
             let expected = match case.name {
