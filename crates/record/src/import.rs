@@ -5,17 +5,17 @@
 
 use crate::Error;
 use crate::convert::{Summary, convert};
-use crate::event::{Event, What};
+use crate::event::What;
 use crate::folder::{Meta, Origin, RECORDING};
-use crate::recording::{NEEDED, Recording, Source, open_folder};
+use crate::recording::{NEEDED, Recording, open_folder};
 use crate::snapshot::{Area, Snapshots};
+use crate::source::Events;
 use crate::text::Text;
 use crate::text::line::{Shared, head};
 use crate::text::strace::{self, Strace};
 use crate::text::{maps, vmallocinfo};
 use crate::{perf_data, trace_dat};
 use freehold_trace::{Kind, Lines, TraceError};
-use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -66,15 +66,14 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
     let mut unpacked = None;
     let mut recording = open(file, looks, &mut unpacked)?;
     read_snapshots(&snapshots, &mut recording.snapshots)?;
-    let mut events = Undecided { events: recording.events, ahead: VecDeque::new() };
-    let mut meta = recording.meta;
+    let (mut meta, mut events) = (recording.meta, recording.events);
     match options.kind {
         Some(kind) if !recording.has_kind || kind == meta.kind => meta.kind = kind,
         Some(kind) => {
             let what = format!("a recording of kind {}, not {}", meta.kind.name(), kind.name());
             return Err(Error::unfit(file, what));
         }
-        None if !recording.has_kind => meta.kind = events.kind(file)?,
+        None if !recording.has_kind => meta.kind = kind_of(&mut events, file)?,
         None => {}
     }
     if meta.command.is_empty() {
@@ -82,7 +81,7 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);
     }
     let mut summary = convert(&meta, &recording.snapshots, &mut events, out)?;
-    summary.warnings.extend(events.events.warnings());
+    summary.warnings.extend(events.warnings());
     if summary.rows == 0 && recording.has_kind {
         summary.warnings.push("nothing was recorded".to_owned());
     } else if summary.rows == 0 {
@@ -169,7 +168,7 @@ fn open(
     looks: Looks,
     unpacked: &mut Option<tempfile::NamedTempFile>,
 ) -> Result<Recording, Error> {
-    let of_text = |origin, events: Box<dyn Source>| Recording {
+    let of_text = |origin, events| Recording {
         meta: Meta::unknown(Kind::Kva, origin),
         has_kind: false,
         snapshots: Snapshots::default(),
@@ -179,8 +178,10 @@ fn open(
         Looks::Folder => open_folder(file)?,
         Looks::PerfData => perf_data::open(plain(file, perf_data::MAGIC, unpacked)?)?,
         Looks::TraceDat => trace_dat::open(plain(file, trace_dat::MAGIC, unpacked)?)?,
-        Looks::Text(origin) => of_text(origin, Box::new(Text::new(Lines::open(file)?, Shared::default()))),
-        Looks::Strace => of_text(Origin::Strace, Box::new(Text::new(Lines::open(file)?, Strace::default()))),
+        Looks::Text(origin) => of_text(origin, Events::new(Text::new(Lines::open(file)?, Shared::default()))),
+        Looks::Strace => {
+            of_text(Origin::Strace, Events::new(Text::new(Lines::open(file)?, Strace::default())))
+        }
         Looks::Areas => return Err(Error::unfit(file, "no recording")),
     })
 }
@@ -220,40 +221,15 @@ fn read_snapshots(files: &[PathBuf], snapshots: &mut Snapshots) -> Result<(), Er
     }
 }
 
-/// Events of which the kind is not known before some of them are read.
-struct Undecided {
-    events: Box<dyn Source>,
-    ahead: VecDeque<Event>,
-}
-
-impl Undecided {
-    /// The kind of the first event that has one.
-    fn kind(&mut self, file: &Path) -> Result<Kind, Error> {
-        while self.ahead.len() < MOST_UNDECIDED {
-            let Some(event) = self.events.next().transpose()? else { break };
-            let kind = match event.what {
-                What::AreaAlloc { .. } | What::AreaFree { .. } | What::AreaPurge { .. } => Some(Kind::Kva),
-                What::ObjectAlloc { .. } | What::ObjectFree { .. } | What::ObjectFail { .. } => {
-                    Some(Kind::Pcpu)
-                }
-                What::Call { .. } | What::GapSearch { .. } | What::ExitMmap => Some(Kind::Vma),
-                What::Tree { .. } => Some(Kind::Mt),
-                _ => None,
-            };
-            self.ahead.push_back(event);
-            if let Some(kind) = kind {
-                return Ok(kind);
-            }
-        }
-        let wanted = "vmalloc, percpu, maple_tree, mmap or memory calls";
-        Err(Error::unfit(file, format!("none of the events that are of use: {wanted}")))
-    }
-}
-
-impl Iterator for Undecided {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.ahead.pop_front().map(Ok).or_else(|| self.events.next())
-    }
+/// The kind of the first event that has one.
+fn kind_of(events: &mut Events, file: &Path) -> Result<Kind, Error> {
+    let kind = events.find(MOST_UNDECIDED, |event| match event.what {
+        What::AreaAlloc { .. } | What::AreaFree { .. } | What::AreaPurge { .. } => Some(Kind::Kva),
+        What::ObjectAlloc { .. } | What::ObjectFree { .. } | What::ObjectFail { .. } => Some(Kind::Pcpu),
+        What::Call { .. } | What::GapSearch { .. } | What::ExitMmap => Some(Kind::Vma),
+        What::Tree { .. } => Some(Kind::Mt),
+        _ => None,
+    })?;
+    let wanted = "vmalloc, percpu, maple_tree, mmap or memory calls";
+    kind.ok_or_else(|| Error::unfit(file, format!("none of the events that are of use: {wanted}")))
 }

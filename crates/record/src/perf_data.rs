@@ -8,8 +8,9 @@ use crate::decode::Decoder;
 use crate::event::{Event, File, Mapping, What};
 use crate::folder::{Meta, Origin};
 use crate::raw::{Field, Format, MOST_BYTES, Meaning, Symbols};
-use crate::recording::{Recording, Source};
+use crate::recording::Recording;
 use crate::snapshot::Snapshots;
+use crate::source::{Events, Source};
 use crate::text::maps;
 use freehold_trace::{Kind, TraceError};
 use std::fs;
@@ -55,8 +56,7 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let functions = String::from_utf8_lossy(reader.tracing_data_kallsyms());
     let (meaning, decoder) =
         (Meaning { symbols: Symbols::parse(&functions), ..Meaning::default() }, Decoder::default());
-    let events =
-        Box::new(Samples { file: file.to_owned(), reader, number: 0, ended: false, meaning, decoder });
+    let events = Events::new(Samples { file: file.to_owned(), reader, number: 0, meaning, decoder });
     Ok(Recording { meta, has_kind: false, snapshots: Snapshots::default(), events })
 }
 
@@ -95,18 +95,17 @@ fn check_places(mut file: fs::File) -> io::Result<()> {
     if whole && fits { Ok(()) } else { Err(odd(cut_off)) }
 }
 
-/// The events of a file. Nothing follows an error.
+/// The events of a file.
 struct Samples {
     file: PathBuf,
     reader: PerfDataFileReader,
     /// The number of the record, from 1.
     number: u64,
-    ended: bool,
     meaning: Meaning,
     decoder: Decoder,
 }
 
-impl Samples {
+impl Source for Samples {
     fn read(&mut self) -> Result<Option<Event>, Error> {
         loop {
             self.number += 1;
@@ -123,6 +122,12 @@ impl Samples {
         }
     }
 
+    fn warnings(&self) -> Vec<String> {
+        self.decoder.warnings()
+    }
+}
+
+impl Samples {
     fn event(&mut self) -> Result<Option<Event>, String> {
         let event = self.reader.current_event();
         if event.header.ty != PerfEventHeaderType::Sample {
@@ -212,24 +217,5 @@ fn other_record(
             counts.then_some((tid, What::KernelMapping(mapping)))
         }
         _ => None,
-    }
-}
-
-impl Iterator for Samples {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let event = self.read().transpose();
-        self.ended = !matches!(event, Some(Ok(_)));
-        event
-    }
-}
-
-impl Source for Samples {
-    fn warnings(&self) -> Vec<String> {
-        self.decoder.warnings()
     }
 }

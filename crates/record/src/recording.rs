@@ -1,13 +1,13 @@
 //! A recording that was opened: what is known of it, and its events in order of time.
 
 use crate::Error;
-use crate::decode::Decoder;
 use crate::event::Event;
 use crate::folder::{self, Meta};
 use crate::log::{EVENTS_LOG, Log};
 use crate::raw::{Format, Layout, MOST_BYTES, Meaning, Raw, Symbols};
 use crate::snapshot::{Snapshot, Snapshots};
-use crate::text::{Grammar, Text, maps, percpu_stats, vmallocinfo};
+use crate::source::{Events, Source};
+use crate::text::{maps, percpu_stats, vmallocinfo};
 use freehold_trace::{Kind, Lines, TraceError, read_text};
 use std::fs;
 use std::io::{self, Read};
@@ -18,59 +18,27 @@ pub(crate) const MOST_SYMBOLS: u64 = 64 << 20;
 /// Events that are described, at most.
 const MOST_EVENTS: usize = 1 << 14;
 
-/// What makes events.
-pub(crate) trait Source: Iterator<Item = Result<Event, Error>> {
-    /// What was missing or odd so far, a sentence each.
-    fn warnings(&self) -> Vec<String>;
-}
-
-impl Source for Raw {
-    fn warnings(&self) -> Vec<String> {
-        self.decoder.warnings()
-    }
-}
-
-impl<G: Grammar> Source for Text<G> {
-    fn warnings(&self) -> Vec<String> {
-        self.decoder.warnings()
-    }
-}
-
-impl Source for Log {
-    fn warnings(&self) -> Vec<String> {
-        Decoder::default().warnings()
-    }
-}
-
 /// The kernel's events, and beside them what ptrace saw of the same tasks.
 struct Beside {
     raw: Raw,
     log: Log,
     /// The next of each.
-    next: [Option<Result<Event, Error>>; 2],
-}
-
-impl Iterator for Beside {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let [seen, told] = &mut self.next;
-        if seen.is_none() {
-            *seen = self.raw.next();
-        }
-        if told.is_none() {
-            *told = self.log.next();
-        }
-        let is_earlier = match (&*seen, &*told) {
-            (Some(Ok(seen)), Some(Ok(told))) => told.at < seen.at,
-            (Some(Err(_)), _) => false,
-            _ => told.is_some(),
-        };
-        if is_earlier { told.take() } else { seen.take() }
-    }
+    next: [Option<Event>; 2],
 }
 
 impl Source for Beside {
+    fn read(&mut self) -> Result<Option<Event>, Error> {
+        let [seen, told] = &mut self.next;
+        if seen.is_none() {
+            *seen = self.raw.read()?;
+        }
+        if told.is_none() {
+            *told = self.log.read()?;
+        }
+        let is_earlier = told.as_ref().is_some_and(|told| seen.as_ref().is_none_or(|seen| told.at < seen.at));
+        Ok(if is_earlier { told.take() } else { seen.take() })
+    }
+
     fn warnings(&self) -> Vec<String> {
         self.raw.warnings()
     }
@@ -82,7 +50,7 @@ pub(crate) struct Recording {
     /// Whether `meta` says which kind it is; else the events do.
     pub(crate) has_kind: bool,
     pub(crate) snapshots: Snapshots,
-    pub(crate) events: Box<dyn Source>,
+    pub(crate) events: Events,
 }
 
 /// Events that a kind of recording cannot do without, and the first kernel that has them.
@@ -106,7 +74,12 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let log = folder.join(EVENTS_LOG);
     let cpus = numbered(folder, "cpu", ".raw")?;
     if log.exists() && cpus.is_empty() {
-        return Ok(Recording { meta, has_kind: true, snapshots, events: Box::new(Log::open(&log)?) });
+        return Ok(Recording {
+            meta,
+            has_kind: true,
+            snapshots,
+            events: Events::new(Log(Lines::open(&log)?)),
+        });
     }
     let mut meaning = Meaning::default();
     read_formats(&folder.join("events"), &mut meaning)?;
@@ -143,10 +116,10 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
         return Err(Error::unfit(folder, "neither cpuN.raw nor events.log: there are no events"));
     }
     let raw = Raw::new(readers, layout, meaning)?;
-    let events: Box<dyn Source> = if log.exists() {
-        Box::new(Beside { raw, log: Log::open(&log)?, next: [None, None] })
+    let events = if log.exists() {
+        Events::new(Beside { raw, log: Log(Lines::open(&log)?), next: [None, None] })
     } else {
-        Box::new(raw)
+        Events::new(raw)
     };
     Ok(Recording { meta, has_kind: true, snapshots, events })
 }

@@ -10,6 +10,7 @@ use crate::folder::{Meta, Origin, lost_events};
 use crate::raw::{Format, Layout, Meaning, Raw, Symbols};
 use crate::recording::Recording;
 use crate::snapshot::Snapshots;
+use crate::source::Events;
 use freehold_trace::{Kind, TraceError};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
@@ -60,7 +61,7 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let read = contents.read(file, &mut BufReader::new(opened));
     read.map_err(|error| Error::unfit(file, format!("trace.dat: {error}")))?;
     let layout = contents.layout.ok_or_else(|| Error::unfit(file, "trace.dat: no header_page"))?;
-    let events = Box::new(Raw::new(contents.cpus, layout, contents.meaning)?);
+    let events = Events::new(Raw::new(contents.cpus, layout, contents.meaning)?);
     Ok(Recording { meta: contents.meta, has_kind: false, snapshots: Snapshots::default(), events })
 }
 

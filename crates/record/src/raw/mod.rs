@@ -12,6 +12,7 @@ pub(crate) use page::Layout;
 use crate::Error;
 use crate::decode::Decoder;
 use crate::event::{Event, What};
+use crate::source::Source;
 use page::Page;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -100,14 +101,14 @@ impl Cpu {
     }
 }
 
-/// The events of all CPUs. Nothing follows an error.
+/// The events of all CPUs.
 pub(crate) struct Raw {
     cpus: Vec<Cpu>,
     layout: Layout,
     /// The next record of each CPU: its time, its CPU, its place in `cpus`.
     heap: BinaryHeap<Reverse<(u64, u32, usize)>>,
     meaning: Meaning,
-    pub(crate) decoder: Decoder,
+    decoder: Decoder,
 }
 
 impl Raw {
@@ -138,7 +139,9 @@ impl Raw {
         }
         Ok(())
     }
+}
 
+impl Source for Raw {
     fn read(&mut self) -> Result<Option<Event>, Error> {
         while let Some(Reverse((time, number, at))) = self.heap.pop() {
             let Some(cpu) = self.cpus.get_mut(at) else { break };
@@ -158,16 +161,8 @@ impl Raw {
         }
         Ok(None)
     }
-}
 
-impl Iterator for Raw {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let event = self.read().transpose();
-        if matches!(event, Some(Err(_))) {
-            self.heap.clear();
-        }
-        event
+    fn warnings(&self) -> Vec<String> {
+        self.decoder.warnings()
     }
 }
