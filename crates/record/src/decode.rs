@@ -24,8 +24,6 @@ pub(crate) trait Values {
 
 /// Tasks whose calls have begun, at most.
 const MOST_PENDING: usize = 1 << 20;
-/// `CLONE_VM`: the new task shares the address space.
-const CLONE_VM: u64 = 0x100;
 /// `MAP_ANONYMOUS`.
 const MAP_ANONYMOUS: u64 = 0x20;
 
@@ -98,14 +96,7 @@ impl Decoder {
             "ma_read" | "ma_write" | "ma_op" => asked.tree()?,
             "vm_unmapped_area" => asked.gap_search()?,
             "exit_mmap" => What::ExitMmap,
-            "task_newtask" => {
-                let (child, flags) = (asked.task("pid")?, asked.need_hex(&["clone_flags"])?);
-                if flags & CLONE_VM != 0 {
-                    What::Thread { child, flags }
-                } else {
-                    What::Fork { child, flags }
-                }
-            }
+            "task_newtask" => What::made(asked.task("pid")?, asked.need_hex(&["clone_flags"])?),
             "sched_process_exec" => What::Exec,
             "sched_process_exit" => What::Exit,
             _ => return self.call(tid, name, values),

@@ -184,7 +184,22 @@ pub enum What {
     },
 }
 
+/// `CLONE_VM`: the new task shares the address space.
+pub(crate) const CLONE_VM: u64 = 0x100;
+/// `CLONE_THREAD`: the new task is a thread of the same process.
+pub(crate) const CLONE_THREAD: u64 = 0x1_0000;
+
 impl What {
+    /// The task made another one, by a call with these `CLONE_*`.
+    pub(crate) fn made(child: u32, flags: u64) -> Self {
+        if flags & CLONE_VM == 0 { Self::Fork { child, flags } } else { Self::Thread { child, flags } }
+    }
+
+    /// The same as perf tells it, by the processes of both tasks: the flags as far as these tell them.
+    pub(crate) fn made_in(child: u32, is_same_process: bool) -> Self {
+        Self::made(child, if is_same_process { CLONE_VM | CLONE_THREAD } else { 0 })
+    }
+
     /// Refuses what no kernel says: every reader asks this of what it has read.
     ///
     /// # Errors

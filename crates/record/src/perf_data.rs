@@ -27,8 +27,6 @@ pub(crate) const MAGIC: &[u8] = b"PERFILE2";
 const MISC_EXEC: u16 = 1 << 13;
 /// A mapping is told with the build's number in place of device and inode.
 const MISC_BUILD_ID: u16 = 1 << 14;
-/// `CLONE_VM` and `CLONE_THREAD`: what perf tells of the flags.
-const THREAD: u64 = 0x1_0100;
 
 /// Opens a file.
 ///
@@ -196,8 +194,7 @@ fn other_record(
             let (pid, parent, child, by) = (short(0)?, short(4)?, short(8)?, short(12)?);
             let same = meaning.tasks.get(&by).cloned();
             same.into_iter().for_each(|name| drop(meaning.tasks.insert(child, name)));
-            let thread = What::Thread { child, flags: THREAD };
-            Some((by, if pid == parent { thread } else { What::Fork { child, flags: 0 } }))
+            Some((by, What::made_in(child, pid == parent)))
         }
         PerfEventHeaderType::Exit => Some((short(8)?, What::Exit)),
         PerfEventHeaderType::Lost => Some((0, What::Lost { count: long(8) })),

@@ -15,7 +15,7 @@ use super::machine::Machine;
 use super::tasks::{Left, Tasks};
 use super::workload::Workload;
 use super::{Recorded, write_meta};
-use crate::event::{Call, Event, File, What};
+use crate::event::{CLONE_THREAD, CLONE_VM, Call, Event, File, What};
 use crate::folder::{Origin, maps_file};
 use crate::log::{self, EVENTS_LOG};
 use crate::text::maps;
@@ -35,9 +35,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// `CLONE_*`: shares the address space; a thread of the same process.
-pub(super) const CLONE_VM: u64 = 0x100;
-pub(super) const CLONE_THREAD: u64 = 0x1_0000;
 /// What `fork` asks of `clone`, and what `vfork` asks beside sharing the address space: that the maker waits. Other architectures have
 /// neither call.
 #[cfg(target_arch = "x86_64")]
@@ -321,14 +318,12 @@ impl<'a> Recorder<'a> {
         let (flags, process) = (maker.making, maker.process);
         let is_in_call = maker.call.is_some();
         let process = if flags & CLONE_THREAD == 0 { child } else { process };
-        let what = if flags & CLONE_VM == 0 {
+        if flags & CLONE_VM == 0 {
             self.tasks.add(child, process);
-            What::Fork { child, flags }
         } else {
             self.tasks.add_sharing(child, process, task);
-            What::Thread { child, flags }
-        };
-        self.write(task, what, true)?;
+        }
+        self.write(task, What::made(child, flags), true)?;
         self.tracer.resume(task, if is_in_call { Until::Return } else { Until::Next });
         Ok(())
     }

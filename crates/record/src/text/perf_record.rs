@@ -4,9 +4,6 @@ use super::maps;
 use crate::decode::Decoder;
 use crate::event::{File, Mapping, What};
 
-/// `CLONE_VM` and `CLONE_THREAD`: what perf tells of the flags.
-const THREAD: u64 = 0x1_0100;
-
 /// What a record says; `tid` is the task that it is about.
 pub(super) fn parse(text: &str, tid: &mut u32, decoder: &mut Decoder) -> Result<Option<What>, String> {
     let end = text.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
@@ -28,11 +25,7 @@ pub(super) fn parse(text: &str, tid: &mut u32, decoder: &mut Decoder) -> Result<
                 *tid = child;
                 return Ok(Some(What::Exit));
             }
-            Ok(Some(if pid == parent {
-                What::Thread { child, flags: THREAD }
-            } else {
-                What::Fork { child, flags: 0 }
-            }))
+            Ok(Some(What::made_in(child, pid == parent)))
         }
         "PERF_RECORD_LOST" | "PERF_RECORD_LOST_SAMPLES" => {
             Ok(Some(What::Lost { count: numbers(rest).last().copied().map(u64::from) }))
