@@ -49,6 +49,11 @@ impl Error {
         Self::Unfit { file: file.to_owned(), what: what.into() }
     }
 
+    /// What makes one of why a file cannot be opened.
+    pub(crate) fn open(file: &Path) -> impl FnOnce(io::Error) -> Self {
+        |reason| Self::File(TraceError::Open { file: file.to_owned(), reason })
+    }
+
     /// A line of the file is wrong.
     pub fn line(file: &Path, line: u64, what: impl Into<String>) -> Self {
         Self::File(TraceError::at(file, line, what))

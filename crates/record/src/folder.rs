@@ -16,7 +16,7 @@
 //! Cost: reading or writing `recording` is linear in its length, at most 64 KiB.
 
 use crate::Error;
-use freehold_trace::{Kind, TraceError, read_text};
+use freehold_trace::{Kind, named, read_text};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,60 +28,27 @@ pub const TITLE: &str = "#freehold-recording v1";
 /// Bytes of it at most.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// Whether the kernel's pools of areas were emptied before the recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pools {
-    /// They were.
-    Drained,
-    /// What they held is not known.
-    #[default]
-    Unknown,
-}
-
-impl Pools {
-    /// As it stands in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Drained => "drained",
-            Self::Unknown => "unknown",
-        }
+named! {
+    /// Whether the kernel's pools of areas were emptied before the recording.
+    #[derive(Default)]
+    Pools {
+        Drained "drained" "They were."
+        #[default]
+        Unknown "unknown" "What they held is not known."
     }
 }
 
-/// What recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
-    /// tracefs, by a program of ours.
-    #[default]
-    Tracefs,
-    /// ptrace, by a program of ours.
-    Ptrace,
-    /// perf.
-    Perf,
-    /// trace-cmd.
-    TraceCmd,
-    /// bpftrace.
-    Bpftrace,
-    /// strace.
-    Strace,
-}
-
-impl Origin {
-    const ALL: [Self; 6] =
-        [Self::Tracefs, Self::Ptrace, Self::Perf, Self::TraceCmd, Self::Bpftrace, Self::Strace];
-
-    /// As it stands in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tracefs => "tracefs",
-            Self::Ptrace => "ptrace",
-            Self::Perf => "perf",
-            Self::TraceCmd => "trace-cmd",
-            Self::Bpftrace => "bpftrace",
-            Self::Strace => "strace",
-        }
+named! {
+    /// What recorded.
+    #[derive(Default)]
+    Origin {
+        #[default]
+        Tracefs "tracefs" "tracefs, by a program of ours."
+        Ptrace "ptrace" "ptrace, by a program of ours."
+        Perf "perf" "perf."
+        TraceCmd "trace-cmd" "trace-cmd."
+        Bpftrace "bpftrace" "bpftrace."
+        Strace "strace" "strace."
     }
 }
 
@@ -170,8 +137,7 @@ impl Meta {
     /// It cannot be opened, or a line of it is not as it should be.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let file = folder.join(RECORDING);
-        let text =
-            read_text(&file, MOST_BYTES).map_err(|reason| TraceError::Open { file: file.clone(), reason })?;
+        let text = read_text(&file, MOST_BYTES).map_err(Error::open(&file))?;
         Self::parse(&file, &text)
     }
 
@@ -217,14 +183,13 @@ impl Meta {
             "start_ns" => self.start_ns = number(key, value)?,
             "end_ns" => self.end_ns = number(key, value)?,
             "pools" => {
-                let named = [Pools::Drained, Pools::Unknown].into_iter().find(|it| it.name() == value);
+                let named = Pools::named(value);
                 self.pools = named.ok_or_else(|| format!("pools are drained or unknown, not {value:?}"))?;
             }
             "command" => value.clone_into(&mut self.command),
             "pid" => self.pid = Some(number(key, value)?),
             "source" => {
-                let named = Origin::ALL.into_iter().find(|it| it.name() == value);
-                self.source = named.ok_or_else(|| format!("unknown source {value:?}"))?;
+                self.source = Origin::named(value).ok_or_else(|| format!("unknown source {value:?}"))?;
             }
             "snapshot_start" => self.snapshot_start = Some(moments(key, value)?),
             "snapshot_end" => self.snapshot_end = Some(moments(key, value)?),

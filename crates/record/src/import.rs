@@ -8,14 +8,14 @@ use crate::convert::{Summary, convert};
 use crate::event::What;
 use crate::folder::{Meta, Origin, RECORDING};
 use crate::recording::{NEEDED, Recording, open_folder};
-use crate::snapshot::{Area, Snapshots};
+use crate::snapshot::Snapshots;
 use crate::source::Events;
 use crate::text::Text;
 use crate::text::line::{Shared, head};
 use crate::text::strace::{self, Strace};
 use crate::text::{maps, vmallocinfo};
 use crate::{perf_data, trace_dat};
-use freehold_trace::{Kind, Lines, TraceError};
+use freehold_trace::{Kind, Lines};
 use std::fs;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ fn looked_at(file: &Path) -> Result<Looks, Error> {
         return Ok(Looks::Folder);
     }
     let mut reader = opened(file)?;
-    let first = reader.fill_buf().map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
+    let first = reader.fill_buf().map_err(Error::open(file))?;
     if first.starts_with(perf_data::MAGIC) {
         return Ok(Looks::PerfData);
     }
@@ -160,7 +160,7 @@ fn looked_at(file: &Path) -> Result<Looks, Error> {
 }
 
 fn opened(file: &Path) -> Result<Box<dyn BufRead>, Error> {
-    Ok(freehold_trace::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?)
+    freehold_trace::open(file).map_err(Error::open(file))
 }
 
 fn open(
@@ -207,18 +207,14 @@ fn plain<'a>(
 }
 
 fn read_snapshots(files: &[PathBuf], snapshots: &mut Snapshots) -> Result<(), Error> {
-    let areas = |file: &PathBuf| -> Result<Vec<Area>, Error> { vmallocinfo::read(Lines::open(file)?) };
-    let mut files = files.iter();
-    if let Some(before) = files.next() {
-        snapshots.start.areas = Some(areas(before)?);
+    let mut moments = [&mut snapshots.start, &mut snapshots.end].into_iter();
+    for file in files {
+        let Some(moment) = moments.next() else {
+            return Err(Error::unfit(file, "more than two files of /proc/vmallocinfo"));
+        };
+        moment.areas = Some(vmallocinfo::read(Lines::open(file)?)?);
     }
-    if let Some(after) = files.next() {
-        snapshots.end.areas = Some(areas(after)?);
-    }
-    match files.next() {
-        Some(file) => Err(Error::unfit(file, "more than two files of /proc/vmallocinfo")),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The kind of the first event that has one.

@@ -8,7 +8,7 @@ use crate::raw::{Format, Layout, MOST_BYTES, Meaning, Raw, Symbols};
 use crate::snapshot::{Snapshot, Snapshots};
 use crate::source::{Events, Source};
 use crate::text::{maps, percpu_stats, vmallocinfo};
-use freehold_trace::{Kind, Lines, TraceError, read_text};
+use freehold_trace::{Kind, Lines, read_text};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -100,8 +100,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let layout = layout.map_err(|what| Error::line(&header, 1, what))?;
     let mut readers: Vec<(u32, PathBuf, Box<dyn Read>)> = Vec::new();
     for (cpu, file) in cpus {
-        let reader = freehold_trace::open(&file);
-        let reader = reader.map_err(|reason| TraceError::Open { file: file.clone(), reason })?;
+        let reader = freehold_trace::open(&file).map_err(Error::open(&file))?;
         readers.push((cpu, file, Box::new(reader)));
         let stats = folder::stats_file(folder, cpu);
         if let Some(text) = text_if_there(&stats, MOST_BYTES)? {
@@ -174,13 +173,13 @@ fn numbered(folder: &Path, before: &str, after: &str) -> Result<Vec<(u32, PathBu
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let files: io::Result<Vec<_>> =
         fs::read_dir(folder).and_then(|files| files.map(|file| Ok(file?.path())).collect());
-    let mut files = files.map_err(|reason| TraceError::Open { file: folder.to_owned(), reason })?;
+    let mut files = files.map_err(Error::open(folder))?;
     files.sort();
     Ok(files)
 }
 
 fn text(file: &Path, most: u64) -> Result<String, Error> {
-    Ok(read_text(file, most).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?)
+    read_text(file, most).map_err(Error::open(file))
 }
 
 fn text_if_there(file: &Path, most: u64) -> Result<Option<String>, Error> {

@@ -7,7 +7,7 @@ mod format;
 mod page;
 
 pub(crate) use format::{Field, Format, MOST_BYTES, RawRecord, Symbols};
-pub(crate) use page::Layout;
+pub(crate) use page::{Layout, word32, word64};
 
 use crate::Error;
 use crate::decode::Decoder;
@@ -47,14 +47,25 @@ impl Meaning {
         self.tasks.extend(named);
     }
 
-    /// What a record says: its task and what happened, if that is of use.
-    pub(crate) fn decode(&self, decoder: &mut Decoder, data: &[u8]) -> Result<Option<(u32, What)>, String> {
+    /// An event of a task, with its name if that is known.
+    pub(crate) fn event(&self, at: u64, cpu: u32, tid: u32, what: What) -> Event {
+        Event { at, cpu, tid, comm: self.tasks.get(&tid).cloned(), what }
+    }
+
+    /// What a record of this moment and CPU says, if that is of use.
+    pub(crate) fn decode(
+        &self,
+        decoder: &mut Decoder,
+        at: u64,
+        cpu: u32,
+        data: &[u8],
+    ) -> Result<Option<Event>, String> {
         let id = data.first_chunk().ok_or("a record without an event's number")?;
         let Some(format) = self.formats.get(&u16::from_le_bytes(*id)) else { return Ok(None) };
         let tid =
             format.number("common_pid", data).ok_or_else(|| format!("{} has no common_pid", format.name))?;
-        let record = RawRecord { format, data, symbols: &self.symbols };
-        Ok(decoder.decode(tid as u32, &format.name, &record)?.map(|what| (tid as u32, what)))
+        let (tid, record) = (tid as u32, RawRecord { format, data, symbols: &self.symbols });
+        Ok(decoder.decode(tid, &format.name, &record)?.map(|what| self.event(at, cpu, tid, what)))
     }
 }
 
@@ -151,12 +162,11 @@ impl Source for Raw {
                 return Ok(Some(Event { at: time, cpu: number, tid: 0, comm: None, what }));
             }
             let data = cpu.next.take().and_then(|(_, place)| cpu.bytes.get(place)).unwrap_or_default();
-            let decoded = self.meaning.decode(&mut self.decoder, data);
+            let decoded = self.meaning.decode(&mut self.decoder, time, number, data);
             let decoded = decoded.map_err(|what| Error::record(&cpu.file, cpu.number, what))?;
             self.advance(at)?;
-            if let Some((tid, what)) = decoded {
-                let comm = self.meaning.tasks.get(&tid).cloned();
-                return Ok(Some(Event { at: time, cpu: number, tid, comm, what }));
+            if decoded.is_some() {
+                return Ok(decoded);
             }
         }
         Ok(None)

@@ -140,10 +140,12 @@ impl Page {
     }
 }
 
-fn word32(bytes: &[u8], at: usize) -> Option<u32> {
+/// The number that begins there, if the bytes go so far.
+pub(crate) fn word32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-fn word64(bytes: &[u8], at: usize) -> Option<u64> {
+/// The same of twice the size.
+pub(crate) fn word64(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
