@@ -149,3 +149,16 @@ pub(crate) fn word32(bytes: &[u8], at: usize) -> Option<u32> {
 pub(crate) fn word64(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_sub_buffer_is_read() {
+        let text = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:65520;\tsigned:0;\n";
+        assert_eq!(Layout::parse(text).map(|layout| layout.size), Ok(64 << 10));
+        assert!(Layout::parse(&text.replace("\tsize:65520;", "")).is_err());
+        assert!(Layout::parse("").is_err());
+    }
+}
