@@ -15,7 +15,8 @@ use crate::folder::Meta;
 use crate::snapshot::Snapshots;
 use freehold_trace::{EventWriter, Kind, Stamp, TraceHeader};
 use std::collections::BTreeMap;
-use std::io::{self, Seek, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
 use std::rc::Rc;
 
 /// Tasks whose names are kept, at most.
@@ -53,19 +54,18 @@ pub fn convert(
     events: impl Iterator<Item = Result<Event, Error>>,
     out: &mut impl Write,
 ) -> Result<Summary, Error> {
-    let mut rows = tempfile::tempfile()?;
-    let mut writer = Rows::new(meta, io::BufWriter::new(&mut rows));
-    match meta.kind {
-        Kind::Kva => kva::convert(snapshots, meta, events, &mut writer)?,
-        Kind::Pcpu => percpu::convert(snapshots, events, &mut writer)?,
-        Kind::Vma => vma::convert(snapshots, meta, events, &mut writer)?,
-        Kind::Mt => mt::convert(events, &mut writer)?,
-    }
-    let cpus = writer.cpus;
-    let summary = writer.finish()?;
+    let rows = Rows::new(meta)?;
+    let rows = match meta.kind {
+        Kind::Kva => kva::convert(snapshots, meta, events, rows)?,
+        Kind::Pcpu => percpu::convert(snapshots, events, rows)?,
+        Kind::Vma => vma::convert(snapshots, meta, events, rows)?,
+        Kind::Mt => mt::convert(events, rows)?,
+    };
+    let cpus = rows.cpus;
+    let (summary, mut written) = rows.finish()?;
     header(meta, cpus, summary.lost).write(out)?;
-    rows.rewind()?;
-    io::copy(&mut rows, out)?;
+    written.rewind()?;
+    io::copy(&mut written, out)?;
     out.flush()?;
     Ok(summary)
 }
@@ -103,8 +103,8 @@ fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
 }
 
 /// What all converters write through.
-struct Rows<W> {
-    writer: EventWriter<W>,
+struct Rows {
+    writer: EventWriter<BufWriter<File>>,
     /// When the recording began; the first event's time where that is not known.
     start: Option<u64>,
     /// The time of the last event.
@@ -121,10 +121,10 @@ struct Rows<W> {
     summary: Summary,
 }
 
-impl<W: Write> Rows<W> {
-    fn new(meta: &Meta, out: W) -> Self {
-        Self {
-            writer: EventWriter::new(out),
+impl Rows {
+    fn new(meta: &Meta) -> Result<Self, Error> {
+        Ok(Self {
+            writer: EventWriter::new(BufWriter::new(tempfile::tempfile()?)),
             start: (meta.start_ns > 0).then_some(meta.start_ns),
             now: 0,
             tasks: BTreeMap::new(),
@@ -133,7 +133,7 @@ impl<W: Write> Rows<W> {
             others: 0,
             cpus: 1,
             summary: Summary { kind: Some(meta.kind), ..Summary::default() },
-        }
+        })
     }
 
     /// Counts an event, and says when and where it was. A gap is written here.
@@ -180,7 +180,8 @@ impl<W: Write> Rows<W> {
         self.summary.warnings.push(what.into());
     }
 
-    fn finish(mut self) -> Result<Summary, Error> {
+    /// Ends the rows: what became of the recording, and the file that has them.
+    fn finish(mut self) -> Result<(Summary, File), Error> {
         for (tid, name) in &self.tasks {
             self.writer.task(*tid, name)?;
         }
@@ -194,6 +195,7 @@ impl<W: Write> Rows<W> {
             let what = format!("{} events of other kinds are left out: --kind picks one", self.others);
             self.summary.warnings.push(what);
         }
-        Ok(self.summary)
+        let file = self.writer.into_inner().into_inner();
+        Ok((self.summary, file.map_err(io::IntoInnerError::into_error)?))
     }
 }
