@@ -35,7 +35,7 @@ pub enum Error {
         /// The file or folder.
         file: PathBuf,
         /// The event, as `system:name`.
-        event: &'static str,
+        event: String,
         /// The first kernel that has it.
         since: &'static str,
         /// The kernel that was recorded.

@@ -53,10 +53,10 @@ named! {
 }
 
 /// What the file `recording` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// What was recorded.
-    pub kind: Kind,
+    /// What was recorded; nothing if only the events tell.
+    pub kind: Option<Kind>,
     /// Release of the kernel, as `uname -r` says.
     pub release: String,
     /// The machine, as `uname -m` says.
@@ -98,31 +98,11 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// A recording of this kind of which nothing else is known: an import of a file that does not tell.
+    /// A recording of which nothing else is known: an import of a file that does not tell.
     #[must_use]
-    pub fn unknown(kind: Kind, source: Origin) -> Self {
-        Self {
-            kind,
-            release: "unknown".to_owned(),
-            arch: "unknown".to_owned(),
-            page_bytes: 4096,
-            possible: 0,
-            online: 0,
-            cmdline: String::new(),
-            start_ns: 0,
-            end_ns: 0,
-            pools: Pools::Unknown,
-            command: String::new(),
-            pid: None,
-            source,
-            lost: BTreeMap::new(),
-            snapshot_start: None,
-            snapshot_end: None,
-            overcommit: None,
-            mmap_min_addr: None,
-            stack_limit: None,
-            boot: false,
-        }
+    pub fn unknown(source: Origin) -> Self {
+        let (release, arch) = ("unknown".to_owned(), "unknown".to_owned());
+        Self { source, release, arch, page_bytes: 4096, ..Self::default() }
     }
 
     /// Events lost on all CPUs.
@@ -150,7 +130,7 @@ impl Meta {
         if lines.next().map(|(_, line)| line) != Some(TITLE) {
             return Err(Error::line(file, 1, format!("not a recording: line 1 must be `{TITLE}`")));
         }
-        let mut meta = Self::unknown(Kind::Kva, Origin::Tracefs);
+        let mut meta = Self::unknown(Origin::Tracefs);
         let mut seen = Vec::new();
         for (number, line) in lines {
             let (key, value) = line
@@ -171,7 +151,9 @@ impl Meta {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
-            "kind" => self.kind = Kind::named(value).ok_or_else(|| format!("unknown kind {value:?}"))?,
+            "kind" => {
+                self.kind = Some(Kind::named(value).ok_or_else(|| format!("unknown kind {value:?}"))?);
+            }
             "release" => value.clone_into(&mut self.release),
             "arch" => value.clone_into(&mut self.arch),
             "pagesize" => self.page_bytes = number(key, value)?,
@@ -211,7 +193,7 @@ impl Meta {
     /// Those of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let line = |text: &str| text.replace(['\n', '\r'], " ");
-        writeln!(out, "{TITLE}\nkind={}", self.kind.name())?;
+        writeln!(out, "{TITLE}\nkind={}", self.kind.map_or("", Kind::name))?;
         writeln!(out, "release={}\narch={}", line(&self.release), line(&self.arch))?;
         writeln!(out, "pagesize={}\npossible={}\nonline={}", self.page_bytes, self.possible, self.online)?;
         writeln!(out, "cmdline={}\nclock=mono", line(&self.cmdline))?;

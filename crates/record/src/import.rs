@@ -7,7 +7,7 @@ use crate::Error;
 use crate::convert::{Summary, convert};
 use crate::event::What;
 use crate::folder::{Meta, Origin, RECORDING};
-use crate::recording::{NEEDED, Recording, open_folder};
+use crate::recording::{Recording, check_events, open_folder};
 use crate::snapshot::Snapshots;
 use crate::source::Events;
 use crate::text::Text;
@@ -67,27 +67,24 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
     let mut recording = open(file, looks, &mut unpacked)?;
     read_snapshots(&snapshots, &mut recording.snapshots)?;
     let (mut meta, mut events) = (recording.meta, recording.events);
-    match options.kind {
-        Some(kind) if !recording.has_kind || kind == meta.kind => meta.kind = kind,
-        Some(kind) => {
-            let what = format!("a recording of kind {}, not {}", meta.kind.name(), kind.name());
+    let kind = match (meta.kind, options.kind) {
+        (Some(kind), Some(wanted)) if kind != wanted => {
+            let what = format!("a recording of kind {}, not {}", kind.name(), wanted.name());
             return Err(Error::unfit(file, what));
         }
-        None if !recording.has_kind => meta.kind = kind_of(&mut events, file)?,
-        None => {}
-    }
+        (Some(kind), _) | (None, Some(kind)) => kind,
+        (None, None) => kind_of(&mut events, file)?,
+    };
     if meta.command.is_empty() {
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);
     }
-    let mut summary = convert(&meta, &recording.snapshots, &mut events, out)?;
+    let mut summary = convert(kind, &meta, &recording.snapshots, &mut events, out)?;
     summary.warnings.extend(events.warnings());
-    if summary.rows == 0 && recording.has_kind {
+    if summary.rows == 0 && meta.kind.is_some() {
         summary.warnings.push("nothing was recorded".to_owned());
     } else if summary.rows == 0 {
-        let (_, _, event, since) =
-            NEEDED.into_iter().find(|(kind, ..)| *kind == meta.kind).unwrap_or(NEEDED[0]);
-        return Err(Error::MissingEvent { file: file.clone(), event, since, release: meta.release });
+        check_events(kind, file, &meta, |_| false)?;
     }
     Ok(summary)
 }
@@ -168,11 +165,9 @@ fn open(
     looks: Looks,
     unpacked: &mut Option<tempfile::NamedTempFile>,
 ) -> Result<Recording, Error> {
-    let of_text = |origin, events| Recording {
-        meta: Meta::unknown(Kind::Kva, origin),
-        has_kind: false,
-        snapshots: Snapshots::default(),
-        events,
+    let of_text = |origin, events| {
+        let (meta, snapshots) = (Meta::unknown(origin), Snapshots::default());
+        Recording { meta, snapshots, events }
     };
     Ok(match looks {
         Looks::Folder => open_folder(file)?,

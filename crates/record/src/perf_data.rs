@@ -12,7 +12,6 @@ use crate::recording::Recording;
 use crate::snapshot::Snapshots;
 use crate::source::{Events, Source};
 use crate::text::maps;
-use freehold_trace::Kind;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,7 +38,7 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let mut reader = PerfDataFileReader::new();
     let opened = guarded(|| reader.open_file(name, PerfDataFileEventOrder::Time));
     opened.map_err(|error| Error::unfit(file, format!("perf.data: {error}")))?;
-    let mut meta = Meta::unknown(Kind::Kva, Origin::Perf);
+    let mut meta = Meta::unknown(Origin::Perf);
     let header = |index| String::from_utf8_lossy(reader.header_string(index)).into_owned();
     for (index, into) in
         [(PerfHeaderIndex::OSRelease, &mut meta.release), (PerfHeaderIndex::Arch, &mut meta.arch)]
@@ -54,7 +53,7 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let (meaning, decoder) =
         (Meaning { symbols: Symbols::parse(&functions), ..Meaning::default() }, Decoder::default());
     let events = Events::new(Samples { file: file.to_owned(), reader, number: 0, meaning, decoder });
-    Ok(Recording { meta, has_kind: false, snapshots: Snapshots::default(), events })
+    Ok(Recording { meta, snapshots: Snapshots::default(), events })
 }
 
 /// What the crate does with a file that is damaged on purpose is not ours to promise: a panic is an error, too.

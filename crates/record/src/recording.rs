@@ -47,22 +47,61 @@ impl Source for Beside {
 /// An opened recording.
 pub(crate) struct Recording {
     pub(crate) meta: Meta,
-    /// Whether `meta` says which kind it is; else the events do.
-    pub(crate) has_kind: bool,
     pub(crate) snapshots: Snapshots,
     pub(crate) events: Events,
 }
 
-/// Events that a kind of recording cannot do without, and the first kernel that has them.
-pub(crate) const NEEDED: [(Kind, &str, &str, &str); 7] = [
-    (Kind::Kva, "alloc_vmap_area", "vmalloc:alloc_vmap_area", "6.2"),
-    (Kind::Kva, "free_vmap_area_noflush", "vmalloc:free_vmap_area_noflush", "6.2"),
-    (Kind::Pcpu, "percpu_alloc_percpu", "percpu:percpu_alloc_percpu", "4.14"),
-    (Kind::Pcpu, "percpu_free_percpu", "percpu:percpu_free_percpu", "4.14"),
-    (Kind::Mt, "ma_write", "maple_tree:ma_write", "6.1"),
-    (Kind::Vma, "sys_enter_mmap", "syscalls:sys_enter_mmap", "2.6.33 (built with FTRACE_SYSCALLS)"),
-    (Kind::Vma, "sys_exit_mmap", "syscalls:sys_exit_mmap", "2.6.33 (built with FTRACE_SYSCALLS)"),
+/// The kernel's events of each kind of recording, by system and name, besides those of calls; and the first kernel that has
+/// one which the kind cannot do without.
+pub(crate) const EVENTS: [(Kind, &str, &str, Option<&str>); 21] = [
+    (Kind::Kva, "vmalloc", "alloc_vmap_area", Some("6.2")),
+    (Kind::Kva, "vmalloc", "free_vmap_area_noflush", Some("6.2")),
+    (Kind::Kva, "vmalloc", "purge_vmap_area_lazy", None),
+    // Areas of chunks have no event of their own.
+    (Kind::Kva, "percpu", "percpu_create_chunk", None),
+    (Kind::Kva, "percpu", "percpu_destroy_chunk", None),
+    (Kind::Pcpu, "percpu", "percpu_alloc_percpu", Some("4.14")),
+    (Kind::Pcpu, "percpu", "percpu_alloc_percpu_fail", None),
+    (Kind::Pcpu, "percpu", "percpu_free_percpu", Some("4.14")),
+    (Kind::Pcpu, "percpu", "percpu_create_chunk", None),
+    (Kind::Pcpu, "percpu", "percpu_destroy_chunk", None),
+    (Kind::Vma, "sched", "sched_process_exec", None),
+    (Kind::Vma, "sched", "sched_process_exit", None),
+    (Kind::Vma, "sched", "sched_process_fork", None),
+    // Its flags tell a thread from a process.
+    (Kind::Vma, "task", "task_newtask", None),
+    (Kind::Vma, "mmap", "vm_unmapped_area", None),
+    (Kind::Vma, "mmap", "exit_mmap", None),
+    (Kind::Vma, CALLS, "sys_enter_mmap", Some("2.6.33 (built with FTRACE_SYSCALLS)")),
+    (Kind::Vma, CALLS, "sys_exit_mmap", Some("2.6.33 (built with FTRACE_SYSCALLS)")),
+    (Kind::Mt, "maple_tree", "ma_op", None),
+    (Kind::Mt, "maple_tree", "ma_read", None),
+    (Kind::Mt, "maple_tree", "ma_write", Some("6.1")),
 ];
+/// The system of calls' events.
+pub(crate) const CALLS: &str = "syscalls";
+
+/// Refuses a recording without an event that its kind cannot do without.
+///
+/// # Errors
+/// The first event that is missing.
+pub(crate) fn check_events(
+    kind: Kind,
+    file: &Path,
+    meta: &Meta,
+    has: impl Fn(&str) -> bool,
+) -> Result<(), Error> {
+    for (of, system, name, since) in EVENTS {
+        if let Some(since) = since
+            && of == kind
+            && !has(name)
+        {
+            let (file, release) = (file.to_owned(), meta.release.clone());
+            return Err(Error::MissingEvent { file, event: format!("{system}:{name}"), since, release });
+        }
+    }
+    Ok(())
+}
 
 /// Opens a folder as the module [`folder`] describes it.
 ///
@@ -74,21 +113,11 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let log = folder.join(EVENTS_LOG);
     let cpus = numbered(folder, "cpu", ".raw")?;
     if log.exists() && cpus.is_empty() {
-        return Ok(Recording {
-            meta,
-            has_kind: true,
-            snapshots,
-            events: Events::new(Log(Lines::open(&log)?)),
-        });
+        return Ok(Recording { meta, snapshots, events: Events::new(Log(Lines::open(&log)?)) });
     }
     let mut meaning = Meaning::default();
     read_formats(&folder.join("events"), &mut meaning)?;
-    for (kind, name, event, since) in NEEDED {
-        if kind == meta.kind && !meaning.has(name) {
-            let (file, release) = (folder.to_owned(), meta.release.clone());
-            return Err(Error::MissingEvent { file, event, since, release });
-        }
-    }
+    meta.kind.map_or(Ok(()), |kind| check_events(kind, folder, &meta, |event| meaning.has(event)))?;
     if let Some(text) = text_if_there(&folder.join("kallsyms"), MOST_SYMBOLS)? {
         meaning.symbols = Symbols::parse(&text);
     }
@@ -120,7 +149,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     } else {
         Events::new(raw)
     };
-    Ok(Recording { meta, has_kind: true, snapshots, events })
+    Ok(Recording { meta, snapshots, events })
 }
 
 fn snapshot(folder: &Path, moment: &str) -> Result<Snapshot, Error> {

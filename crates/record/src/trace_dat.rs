@@ -11,7 +11,6 @@ use crate::raw::{Format, Layout, Meaning, Raw, Symbols};
 use crate::recording::Recording;
 use crate::snapshot::Snapshots;
 use crate::source::Events;
-use freehold_trace::Kind;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -53,7 +52,7 @@ struct Contents {
 pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let opened = File::open(file).map_err(Error::open(file))?;
     let mut contents = Contents {
-        meta: Meta::unknown(Kind::Kva, Origin::TraceCmd),
+        meta: Meta::unknown(Origin::TraceCmd),
         meaning: Meaning::default(),
         layout: None,
         cpus: Vec::new(),
@@ -62,7 +61,7 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     read.map_err(|error| Error::unfit(file, format!("trace.dat: {error}")))?;
     let layout = contents.layout.ok_or_else(|| Error::unfit(file, "trace.dat: no header_page"))?;
     let events = Events::new(Raw::new(contents.cpus, layout, contents.meaning)?);
-    Ok(Recording { meta: contents.meta, has_kind: false, snapshots: Snapshots::default(), events })
+    Ok(Recording { meta: contents.meta, snapshots: Snapshots::default(), events })
 }
 
 fn odd(what: impl Into<String>) -> io::Error {

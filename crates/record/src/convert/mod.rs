@@ -43,19 +43,20 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
-/// Writes a whole trace of these events, which come in order of time; of an event that is earlier than the one before, the
+/// Writes a whole trace of these events as those of a kind, which come in order of time; of an event that is earlier than the one before, the
 /// time is that one's. The rows go through a temporary file, since the header says how many events were lost.
 ///
 /// # Errors
 /// An event cannot be read, or `out` not be written.
 pub fn convert(
+    kind: Kind,
     meta: &Meta,
     snapshots: &Snapshots,
     events: impl Iterator<Item = Result<Event, Error>>,
     out: &mut impl Write,
 ) -> Result<Summary, Error> {
-    let rows = Rows::new(meta)?;
-    let rows = match meta.kind {
+    let rows = Rows::new(kind, meta)?;
+    let rows = match kind {
         Kind::Kva => kva::convert(snapshots, meta, events, rows)?,
         Kind::Pcpu => percpu::convert(snapshots, events, rows)?,
         Kind::Vma => vma::convert(snapshots, meta, events, rows)?,
@@ -63,7 +64,7 @@ pub fn convert(
     };
     let cpus = rows.cpus;
     let (summary, mut written) = rows.finish()?;
-    header(meta, cpus, summary.lost).write(out)?;
+    header(kind, meta, cpus, summary.lost).write(out)?;
     written.rewind()?;
     io::copy(&mut written, out)?;
     out.flush()?;
@@ -71,7 +72,7 @@ pub fn convert(
 }
 
 /// The header of the trace.
-fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
+fn header(kind: Kind, meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
     let mut words = Vec::new();
     let mut word = |key: &str, value: Option<String>| {
         words.extend(value.filter(|value| !value.is_empty()).map(|value| (key.to_owned(), value)));
@@ -79,7 +80,7 @@ fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
     let cpus = |number: u32| (number > 0).then(|| number.to_string());
     word("possible", cpus(meta.possible));
     word("online", cpus(meta.online));
-    if meta.kind == Kind::Kva {
+    if kind == Kind::Kva {
         word("pools", Some(meta.pools.name().to_owned()));
     }
     word("source", Some(meta.source.name().to_owned()));
@@ -91,7 +92,7 @@ fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
     let program = meta.command.split_ascii_whitespace().next().unwrap_or("recording");
     let program = program.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("recording");
     TraceHeader {
-        kind: meta.kind,
+        kind,
         kernel: meta.release.clone(),
         cpus: meta.online.max(meta.possible).max(seen_cpus),
         page_bytes: meta.page_bytes,
@@ -122,7 +123,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(meta: &Meta) -> Result<Self, Error> {
+    fn new(kind: Kind, meta: &Meta) -> Result<Self, Error> {
         Ok(Self {
             writer: EventWriter::new(BufWriter::new(tempfile::tempfile()?)),
             start: (meta.start_ns > 0).then_some(meta.start_ns),
@@ -132,7 +133,7 @@ impl Rows {
             lost: meta.lost.clone(),
             others: 0,
             cpus: 1,
-            summary: Summary { kind: Some(meta.kind), ..Summary::default() },
+            summary: Summary { kind: Some(kind), ..Summary::default() },
         })
     }
 

@@ -25,6 +25,7 @@ use crate::event::{CLONE_THREAD, CLONE_VM, Event, What};
 use crate::folder::{Meta, Origin, Pools, format_file, lost_events, maps_file, raw_file, stats_file};
 use crate::log::{self, EVENTS_LOG};
 use crate::raw::{Layout, Symbols};
+use crate::recording::CALLS;
 use freehold_harness::child::Child;
 use freehold_harness::signals::{Signal, Signals};
 use freehold_harness::threads::monotonic_ns;
@@ -263,7 +264,7 @@ impl<'a> Session<'a> {
                 return Err(Failure::Lacking(format!(
                     "the event {name} is missing: Linux has it from {since} on, this is {release}"
                 )));
-            } else if event.system != "syscalls" {
+            } else if event.system != CALLS {
                 self.warnings.push(format!("the event {name} is missing"));
             }
         }
