@@ -77,8 +77,9 @@ impl Decoder {
                 end: asked.need(&["end"])?,
                 purged: asked.need(&["npurged", "num_purged"])?,
             },
-            "percpu_create_chunk" => What::ChunkCreated { base: asked.need_hex(&["base_addr"])? },
-            "percpu_destroy_chunk" => What::ChunkDestroyed { base: asked.need_hex(&["base_addr"])? },
+            "percpu_create_chunk" | "percpu_destroy_chunk" => {
+                What::Chunk { base: asked.need_hex(&["base_addr"])?, created: name == "percpu_create_chunk" }
+            }
             "percpu_alloc_percpu" => asked.object_alloc()?,
             "percpu_free_percpu" => {
                 What::ObjectFree { base: asked.need_hex(&["base_addr"])?, offset: asked.need(&["off"])? }

@@ -54,15 +54,12 @@ pub enum What {
         /// How many areas.
         purged: u64,
     },
-    /// `percpu:percpu_create_chunk`.
-    ChunkCreated {
+    /// `percpu:percpu_create_chunk` or `percpu_destroy_chunk`.
+    Chunk {
         /// The chunk's address.
         base: u64,
-    },
-    /// `percpu:percpu_destroy_chunk`.
-    ChunkDestroyed {
-        /// The chunk's address.
-        base: u64,
+        /// Whether it is created; else it is destroyed.
+        created: bool,
     },
     /// `workqueue:workqueue_execute_start` or `_end` of the kernel's purge work.
     Work {

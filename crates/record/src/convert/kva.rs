@@ -182,11 +182,9 @@ impl State {
                 let note = format!("{purged}{}", if fits { "" } else { " unsure" });
                 self.rows.row(&Row { address, size_bytes, span, note, ..row(stamp, EventKind::Purge) })
             }
-            What::ChunkCreated { base } => {
-                self.rows.row(&Row { address: Some(base), ..row(stamp, EventKind::ChunkCreated) })
-            }
-            What::ChunkDestroyed { base } => {
-                self.rows.row(&Row { address: Some(base), ..row(stamp, EventKind::ChunkDestroyed) })
+            What::Chunk { base, created } => {
+                let kind = if created { EventKind::ChunkCreated } else { EventKind::ChunkDestroyed };
+                self.rows.row(&Row { address: Some(base), ..row(stamp, kind) })
             }
             What::Work { start, ref function } => {
                 let moment = if start { "start" } else { "end" };

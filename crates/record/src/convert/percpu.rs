@@ -75,12 +75,12 @@ impl State {
                 flags: Some(AllocFlags { reserved, atomic, accounted: false }),
                 ..row(stamp, EventKind::Failed)
             }),
-            What::ChunkCreated { base } => {
+            What::Chunk { base, created: true } => {
                 self.chunks.remove(&base);
                 let chunk = Some(self.chunk(base));
                 self.rows.row(&Row { chunk, ..row(stamp, EventKind::ChunkCreated) })
             }
-            What::ChunkDestroyed { base } => {
+            What::Chunk { base, created: false } => {
                 let chunk = Some(self.chunk(base));
                 self.chunks.remove(&base);
                 self.rows.row(&Row { chunk, ..row(stamp, EventKind::ChunkDestroyed) })

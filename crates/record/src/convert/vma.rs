@@ -16,7 +16,6 @@ use std::collections::{BTreeMap, HashMap};
 const NEW_ADDRESS: u64 = 2 | 4;
 
 /// An address space.
-#[derive(Default)]
 struct Space {
     /// Tasks that are in it.
     users: u32,
@@ -156,17 +155,13 @@ impl State<'_> {
     }
 
     fn at(&mut self, space: u32) -> &mut Space {
-        let at = space as usize;
-        if self.spaces.len() <= at {
-            self.spaces.resize_with(at + 1, Space::default);
-        }
-        &mut self.spaces[at]
+        &mut self.spaces[space as usize]
     }
 
     /// A new space with a task in it.
-    fn enter(&mut self, tid: u32) -> u32 {
+    fn enter(&mut self, tid: u32, fresh: bool, cover: Cover) -> u32 {
         let space = self.spaces.len() as u32;
-        self.at(space).users = 1;
+        self.spaces.push(Space { users: 1, fresh, destroyed: false, cover });
         self.tasks.insert(tid, space);
         space
     }
@@ -189,8 +184,7 @@ impl State<'_> {
             }
             self.leave(stamp, space)?;
         }
-        let new_space = self.enter(stamp.tid);
-        self.at(new_space).fresh = true;
+        let new_space = self.enter(stamp.tid, true, Cover::default());
         self.row(stamp, before, Action::Exec { new_space })?;
         Ok(new_space)
     }
@@ -223,8 +217,7 @@ impl State<'_> {
             return self.row(stamp, Some(space), Action::Thread { child, flags });
         }
         let cover = self.at(space).cover.clone();
-        let new_space = self.enter(child);
-        self.at(new_space).cover = cover;
+        let new_space = self.enter(child, false, cover);
         self.row(stamp, Some(space), Action::Fork { child, flags, new_space })
     }
 

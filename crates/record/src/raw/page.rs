@@ -109,24 +109,18 @@ impl Page {
             }
             let next = word32(bytes, self.at).ok_or_else(cut_off)?;
             let long = u64::from(next) << 27 | delta;
+            self.at += 4;
             match kind {
                 0 | 29 => {
                     self.time = self.time.wrapping_add(delta);
-                    self.at += 4;
                     let len = (next as usize).checked_sub(4).ok_or_else(cut_off)?.next_multiple_of(4);
                     let data = self.take(len)?;
                     if kind == 0 {
                         return Ok(Some((self.time, data)));
                     }
                 }
-                30 => {
-                    self.time = self.time.wrapping_add(long);
-                    self.at += 4;
-                }
-                _ => {
-                    self.time = self.time & !TIME_BITS | long & TIME_BITS;
-                    self.at += 4;
-                }
+                30 => self.time = self.time.wrapping_add(long),
+                _ => self.time = self.time & !TIME_BITS | long & TIME_BITS,
             }
         }
         Ok(None)
