@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-pub(crate) use pages::Pages;
+pub(crate) use pages::{Pages, as_bytes};
 
 const EINVAL: i32 = 22;
 pub(crate) const ENOMEM: i32 = 12;

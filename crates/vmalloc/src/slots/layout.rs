@@ -24,7 +24,8 @@ pub struct SlotLayout {
     keep_resident_bytes: usize,
     pub(super) count: Option<u64>,
     zero: Zero,
-    name: String,
+    /// The name of the mapping.
+    pub(super) name: String,
     align_bytes: usize,
     pub(super) accessible_bytes: usize,
     pub(super) advice: Advice,
@@ -132,11 +133,6 @@ impl SlotLayout {
             true => (align, before.next_multiple_of(self.align_bytes)),
             false => (align, before.next_multiple_of(OFF_TABLE_BYTES).max(OFF_TABLE_BYTES)),
         }
-    }
-
-    /// The name of the mapping.
-    pub(super) fn shown_name(&self) -> &str {
-        &self.name
     }
 
     /// Stacks: the guard is below, slots keep their highest bytes, and are handed out with what their last user left.
