@@ -59,10 +59,10 @@ impl VirtualMemory {
         let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
-        let place = Place::of_slots(&layout.name, lent.clone(), range, &shape);
+        let place = Place::of_slots(&layout.told.name, lent.clone(), range, &shape);
         let zone = Zone::new(place, Align::ONE, Some(shape));
         let accessible = Accessible::new(layout.accessible_bytes);
-        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, layout.advice)) {
+        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, layout.told.advice)) {
             Ok(zone) => Ok(Slots { shared, zone, accessible }),
             Err(error) => {
                 shared.zones().end_lending(lent, Use::Pool, true);
