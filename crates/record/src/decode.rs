@@ -36,6 +36,8 @@ pub(crate) struct Decoder {
     missing: BTreeSet<(String, &'static str)>,
     /// Calls that had begun before the first event, or whose begin was lost.
     headless: u64,
+    /// Events that perf said to be lost where they were, and has not said again in the end.
+    lost: u64,
 }
 
 /// A call that has not returned.
@@ -52,6 +54,18 @@ impl Decoder {
         let Some(pending) = self.pending.get_mut(&tid) else { return true };
         pending.file = Some(file);
         false
+    }
+
+    /// Events that perf has lost. What it counts `in_the_end` it may have told of before.
+    pub(crate) fn lost(&mut self, count: Option<u64>, in_the_end: bool) -> Option<What> {
+        let number = count.unwrap_or(1);
+        if !in_the_end {
+            self.lost = self.lost.saturating_add(number);
+            return Some(What::Lost { count });
+        }
+        let more = number.saturating_sub(self.lost);
+        self.lost = self.lost.saturating_sub(number);
+        (more > 0).then_some(What::Lost { count: count.map(|_| more) })
     }
 
     /// What the event says; nothing if it is of no use here, or tells only together with a later one.

@@ -1,6 +1,7 @@
 //! One event, whatever recorded it: the common form between the readers of sources and the writers of traces.
 
 use freehold_trace::named;
+use freehold_trace::percpu::is_object;
 use std::rc::Rc;
 
 /// An event of a recording.
@@ -224,7 +225,10 @@ impl What {
             }
             Self::ObjectAlloc { size, align, offset, .. } => {
                 aligned(align)?;
-                placed(offset, size)
+                match is_object(offset, size) {
+                    true => Ok(()),
+                    false => Err(format!("{size} bytes at {offset:x} are no object")),
+                }
             }
             Self::ObjectFail { align, .. } => aligned(align),
             Self::KernelMapping(Mapping { start, end, .. }) => placed(start, end.saturating_sub(start)),

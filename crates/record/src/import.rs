@@ -75,6 +75,9 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         (Some(kind), _) | (None, Some(kind)) => kind,
         (None, None) => kind_of(&mut events, file)?,
     };
+    if !meta.page_bytes.is_power_of_two() {
+        return Err(Error::unfit(file, format!("a page of {} bytes is no power of two", meta.page_bytes)));
+    }
     if meta.command.is_empty() {
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);
@@ -113,7 +116,7 @@ fn looked_at(file: &Path) -> Result<Looks, Error> {
     if first.starts_with(trace_dat::MAGIC) {
         return Ok(Looks::TraceDat);
     }
-    let (mut lines, mut origin) = (Lines::open(file)?, Origin::Perf);
+    let (mut lines, mut origin) = (Lines::open(file)?.lossy(), Origin::Perf);
     for _ in 0..LOOKED_AT {
         let Some(text) = lines.advance()? else { break };
         if text.starts_with("#vml-trace") {
@@ -173,9 +176,11 @@ fn open(
         Looks::Folder => open_folder(file)?,
         Looks::PerfData => perf_data::open(plain(file, perf_data::MAGIC, unpacked)?)?,
         Looks::TraceDat => trace_dat::open(plain(file, trace_dat::MAGIC, unpacked)?)?,
-        Looks::Text(origin) => of_text(origin, Events::new(Text::new(Lines::open(file)?, Shared::default()))),
+        Looks::Text(origin) => {
+            of_text(origin, Events::new(Text::new(Lines::open(file)?.lossy(), Shared::default())))
+        }
         Looks::Strace => {
-            of_text(Origin::Strace, Events::new(Text::new(Lines::open(file)?, Strace::default())))
+            of_text(Origin::Strace, Events::new(Text::new(Lines::open(file)?.lossy(), Strace::default())))
         }
         Looks::Areas => return Err(Error::unfit(file, "no recording")),
     })

@@ -26,6 +26,8 @@ pub(crate) const MAGIC: &[u8] = b"PERFILE2";
 const MISC_EXEC: u16 = 1 << 13;
 /// A mapping is told with the build's number in place of device and inode.
 const MISC_BUILD_ID: u16 = 1 << 14;
+/// Samples were dropped by a filter, as `misc` of lost ones says.
+const MISC_BPF: u16 = 1 << 15;
 
 /// Opens a file.
 ///
@@ -177,7 +179,8 @@ fn other_record(
             Some((by, What::made_in(child, pid == parent)))
         }
         PerfEventHeaderType::Exit => Some((short(8)?, What::Exit)),
-        PerfEventHeaderType::Lost => Some((0, What::Lost { count: long(8) })),
+        PerfEventHeaderType::Lost => Some((0, decoder.lost(long(8), false)?)),
+        PerfEventHeaderType::LostSamples if misc & MISC_BPF == 0 => Some((0, decoder.lost(long(0), true)?)),
         PerfEventHeaderType::Mmap2 => {
             let (tid, start, len, offset) = (short(4)?, long(8)?, long(16)?, long(24)?);
             let (device, inode) = ([short(32)?, short(36)?], long(40)?);

@@ -8,7 +8,7 @@ use crate::raw::{Format, Layout, MOST_BYTES, Meaning, Raw, Symbols};
 use crate::snapshot::{Snapshot, Snapshots};
 use crate::source::{Events, Source};
 use crate::text::{maps, percpu_stats, vmallocinfo};
-use freehold_trace::{Kind, Lines, read_text};
+use freehold_trace::{Kind, Lines, read_text, read_text_lossy};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -121,7 +121,10 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     if let Some(text) = text_if_there(&folder.join("kallsyms"), MOST_SYMBOLS)? {
         meaning.symbols = Symbols::parse(&text);
     }
-    if let Some(text) = text_if_there(&folder.join("saved_cmdlines"), MOST_SYMBOLS)? {
+    let names = folder.join("saved_cmdlines");
+    if names.exists() {
+        // What tasks call themselves.
+        let text = read_text_lossy(&names, MOST_SYMBOLS).map_err(Error::open(&names))?;
         meaning.read_tasks(&text);
     }
     let header = folder.join("events").join("header_page");
@@ -159,7 +162,7 @@ fn snapshot(folder: &Path, moment: &str) -> Result<Snapshot, Error> {
         snapshot.areas = Some(vmallocinfo::read(Lines::open(&areas)?)?);
     }
     for (pid, file) in numbered(folder, "maps.", &format!(".{moment}"))? {
-        snapshot.maps.insert(pid, maps::read(Lines::open(&file)?)?);
+        snapshot.maps.insert(pid, maps::read(Lines::open(&file)?.lossy())?);
     }
     if let Some(text) = text_if_there(&folder.join(format!("percpu_stats.{moment}")), MOST_BYTES)? {
         snapshot.objects = percpu_stats::read(&text);

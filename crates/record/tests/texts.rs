@@ -175,7 +175,7 @@ fn errors_say_what_is_wrong_and_where() {
 
 #[test]
 fn names_of_tasks_may_have_anything() {
-    let names = ["Web Content", "kworker/u8:1-ev", "a [b]", "1 2", "<idle>", "x-y z"];
+    let names = ["Web Content", "kworker/u8:1-ev", "a [b]", "a [1] b", "c-5 [0]", "1 2", "<idle>", "x-y z"];
     let line = |name: &str, number: usize| {
         format!(
             "{name}-{number}   (  12) [001] d..1. 7.{number:06}: free_vmap_area_noflush: va_start=0x1000 nr_lazy=1 nr_lazy_max=2\n"
@@ -193,6 +193,130 @@ fn names_of_tasks_may_have_anything() {
             "{trace}"
         );
     }
+}
+
+/// The rows of a text, without those that name tasks.
+#[track_caller]
+fn rows_of(text: &str, kind: Kind) -> (Vec<String>, Summary) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text");
+    fs::write(&file, text).unwrap();
+    let (trace, summary) = imported(&[file], kind).unwrap_or_else(|error| panic!("{error}"));
+    let rows = trace.lines().skip(4).filter(|row| !row.starts_with("#task"));
+    (rows.map(str::to_owned).collect(), summary)
+}
+
+/// Between the two lines of a call other lines of ftrace, which tell nothing here.
+#[test]
+fn calls_and_call_chains_beside_the_calls_of_ftrace_are_left_out() {
+    let head = "           sh-7   [000] ..... 1.000001: ";
+    let begin = format!("{head}sys_munmap(addr: 1000, len: 2000)\n");
+    let end = format!("{head}sys_munmap -> 0x0\n");
+    let between = format!(
+        "{head}sys_execve(filename: 1, argv: 2, envp: 3)\n{head}sys_execve -> 0x0\n{head}sys_epoll_wait -> 0x1\n\
+         {head}sys_exit_group(error_code: 0)\n{head}sys_exit: NR 3 = 0\n{head}<stack trace>\n => do_one\n => do_two+0x1/0x2\n\
+         {head}do_one <-do_two\n"
+    );
+    let (alone, _) = rows_of(&format!("{begin}{end}"), Kind::Vma);
+    let (among, _) = rows_of(&format!("{begin}{between}{end}"), Kind::Vma);
+    assert_eq!(alone, among);
+    assert!(alone.iter().any(|row| row.contains(",u,0,1000,8192,")), "{alone:?}");
+}
+
+/// Rows of bpftrace are of numbers as they are printed.
+#[test]
+fn numbers_of_bpftrace_are_decimal_without_0x() {
+    let calls = |len: &str, flags: &str| {
+        let call = format!("addr=0x0 len={len} prot=3 flags={flags} fd=-1 off=0");
+        let text = format!("a-1 [0] 5: sys_enter_mmap: {call}\na-1 [0] 6: sys_exit_mmap: ret=0x7000\n");
+        rows_of(&text, Kind::Vma).0
+    };
+    assert_eq!(calls("4096", "34"), calls("0x1000", "0x22"));
+    let writes = |number: &str| {
+        let fields = format!("fn=mas_store node={number} min=0 max=9 index=1 last=2 piv=3 val={number}");
+        rows_of(&format!("a-1 [0] 5: ma_write: {fields}\n"), Kind::Mt).0
+    };
+    assert_eq!(writes("255"), writes("0xff"));
+    assert!(writes("255").concat().ends_with(",w,mas_store,0,0,9,1,2,3,ff"), "{:?}", writes("255"));
+}
+
+#[test]
+fn what_strace_does_not_know_by_name_is_a_number() {
+    let map = |flags: &str| {
+        rows_of(&format!("1 2.0 mmap(NULL, 4096, PROT_READ, {flags}, -1, 0) = 0x1000\n"), Kind::Vma).0
+    };
+    assert_eq!(map("MAP_PRIVATE|MAP_ANONYMOUS|MAP_HUGETLB|21<<MAP_HUGE_SHIFT"), map("0x54040022"));
+    assert_eq!(map("MAP_PRIVATE|0x20000000"), map("0x20000002"));
+    let (rows, _) = rows_of(
+        "1 2.0 madvise(0x1000, 4096, 0x66 /* MADV_??? */) = 0\n > /lib/libc.so.6(madvise+0xb) [0x11]\n1 2.0 mmap(NULL, 1, PROT_READ, MAP_SHARED_VALIDATE|MAP_SYNC, 3</a>, 0) = -1 EOPNOTSUPP (Operation not supported)\n\
+         1 2.0 wait4(-1,  <detached ...>\n1 2.0 <... munmap resumed> <detached ...>\n1 2.0 munmap(0x1000, 4096 <detached ...>\n",
+        Kind::Vma,
+    );
+    assert!(rows.last().unwrap().ends_with(",m,0,0,1,1,80003,-1,0,-95") && rows.len() == 2, "{rows:?}");
+}
+
+#[test]
+fn a_call_of_any_length_may_be_interrupted() {
+    let args = format!("\"{}\u{e9}\"", "a".repeat(4084)).repeat(2);
+    let (rows, _) = rows_of(
+        &format!(
+            "1 2.0 execve(\"/x\", [{args}] <unfinished ...>\n1 2.0 <... execve resumed>) = 0\n1 2.0 munmap(0x1000, 1) = 0\n"
+        ),
+        Kind::Vma,
+    );
+    assert_eq!(rows, ["0,0,1,x,,,,,,,,0", "0,0,1,u,0,1000,1,,,,,0"]);
+}
+
+/// perf counts in the end what it has lost; newer ones tell of a part where it was lost, too.
+#[test]
+fn what_perf_has_lost_is_counted_once() {
+    let record = |what: &str| format!("a 1 [000] 1.5: PERF_RECORD_{what}\n");
+    let free = "a 1 [000] 1.5: vmalloc:free_vmap_area_noflush: va_start=0x1000 nr_lazy=1 nr_lazy_max=2\n";
+    let lost = |records: &[&str]| {
+        let records: String = records.iter().map(|what| record(what)).collect();
+        rows_of(&format!("{free}{records}"), Kind::Kva).1.lost
+    };
+    assert_eq!(lost(&["LOST lost 5"]), 5);
+    assert_eq!(lost(&["LOST_SAMPLES lost 7"]), 7);
+    assert_eq!(lost(&["LOST lost 5", "LOST lost 1", "LOST_SAMPLES lost 7"]), 7);
+    assert_eq!(lost(&["LOST lost 5", "LOST_SAMPLES lost 3", "LOST_SAMPLES lost 4"]), 7);
+    assert_eq!(lost(&["LOST_SAMPLES lost 7 (BPF)"]), 0);
+}
+
+/// The first mapping of the file becomes a count of lost samples: its number and its first eight bytes are others.
+#[test]
+fn what_perf_counts_in_the_end_is_read_of_its_file() {
+    const MMAP2: u8 = 10;
+    const LOST_SAMPLES: u8 = 13;
+    let mut bytes = zstd::decode_all(fs::read(data("perf.data.zst")).unwrap().as_slice()).unwrap();
+    let mut at = u64::from_le_bytes(*bytes[40..].first_chunk().unwrap()) as usize;
+    while bytes[at] != MMAP2 {
+        at += usize::from(u16::from_le_bytes(*bytes[at + 6..].first_chunk().unwrap()));
+    }
+    bytes[at] = LOST_SAMPLES;
+    bytes[at + 8..at + 16].copy_from_slice(&77u64.to_le_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("perf.data");
+    fs::write(&file, bytes).unwrap();
+    assert_eq!(imported(&[file], Kind::Pcpu).unwrap().1.lost, 77);
+}
+
+#[test]
+fn a_task_that_is_gone_is_no_task() {
+    let free = "vmalloc:free_vmap_area_noflush: va_start=0x1000 nr_lazy=1 nr_lazy_max=2\n";
+    let (rows, _) = rows_of(&format!(":-1    -1 [003] 1.5: {free}"), Kind::Kva);
+    assert_eq!(rows, ["0,3,0,U,,1000,,,,,1/2"]);
+}
+
+/// The kernel cuts names off after 15 bytes, wherever a letter ends.
+#[test]
+fn names_that_are_not_utf8_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text");
+    let free = "-7 [001] 1.5: free_vmap_area_noflush: va_start=0x1000 nr_lazy=1 nr_lazy_max=2\n";
+    fs::write(&file, [b"caf\xc3", free.as_bytes()].concat()).unwrap();
+    let (trace, _) = imported(&[file], Kind::Kva).unwrap();
+    assert!(trace.ends_with("0,1,7,U,,1000,,,,,1/2\n#task 7 caf\u{fffd}\n"), "{trace}");
 }
 
 const DAMAGED: [&str; 9] = [

@@ -20,6 +20,7 @@ use parquet::record::Field;
 use parquet::schema::parser::parse_message_type;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::panic::catch_unwind;
 use std::sync::Arc;
 
 /// Rows of a group.
@@ -184,11 +185,16 @@ fn write_column(
     column.close()
 }
 
-/// The text of a trace that was written as a Parquet file.
+/// The text of a trace that was written as a Parquet file. What the crate does with a damaged one is not ours to promise: a panic is
+/// an error, too.
 ///
 /// # Errors
 /// It is damaged, or none of ours, or its text too long.
 pub(crate) fn text(file: Vec<u8>) -> io::Result<Vec<u8>> {
+    catch_unwind(|| read(file)).unwrap_or_else(|_| Err(odd("the file is damaged")))
+}
+
+fn read(file: Vec<u8>) -> io::Result<Vec<u8>> {
     let reader = SerializedFileReader::new(bytes::Bytes::from(file)).map_err(odd)?;
     let metadata = reader.metadata().file_metadata().key_value_metadata().cloned().unwrap_or_default();
     let value = |key: &str| metadata.iter().find(|it| it.key == key).and_then(|it| it.value.clone());

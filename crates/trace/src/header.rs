@@ -88,6 +88,9 @@ impl TraceHeader {
         let kernel = word("kernel")?.to_owned();
         let cpus = u32::try_from(number("ncpu")?).map_err(|_| lines.error("ncpu is too large"))?;
         let page_bytes = number("pagesize")?;
+        if !page_bytes.is_power_of_two() {
+            return Err(lines.error(format!("pagesize {page_bytes} is no power of two")));
+        }
         let workload = prefixed(lines, "#workload ")?;
         let (name, description) = workload.split_once(": ").unwrap_or((&workload, ""));
         let lost = prefixed(lines, "#lost_records=")?;

@@ -44,5 +44,5 @@ pub use header::{Kind, TITLE, TITLE_V1, TraceHeader};
 pub use lines::{Fields, Lines, MOST_LINES};
 pub use random::SplitMix;
 pub use reader::{Format, Reader};
-pub use source::{is_pipe, open, read_text};
+pub use source::{is_pipe, open, read_text, read_text_lossy};
 pub use work::RivalWork;

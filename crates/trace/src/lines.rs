@@ -26,6 +26,7 @@ pub struct Lines {
     /// Bytes that were read.
     size: u64,
     text: String,
+    lossy: bool,
 }
 
 impl Lines {
@@ -36,7 +37,7 @@ impl Lines {
     pub fn open(file: &Path) -> Result<Self, TraceError> {
         let reader =
             source::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
-        Ok(Self { file: file.to_owned(), reader, number: 0, size: 0, text: String::new() })
+        Ok(Self { file: file.to_owned(), reader, number: 0, size: 0, text: String::new(), lossy: false })
     }
 
     /// Reads from memory, under a name for errors.
@@ -49,7 +50,13 @@ impl Lines {
     #[must_use]
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Self {
         let reader = Box::new(std::io::Cursor::new(bytes));
-        Self { file: name.into(), reader, number: 0, size: 0, text: String::new() }
+        Self { file: name.into(), reader, number: 0, size: 0, text: String::new(), lossy: false }
+    }
+
+    /// The same, where what is not UTF-8 is replaced: names of tasks and of files, which others chose, may be any bytes.
+    #[must_use]
+    pub fn lossy(self) -> Self {
+        Self { lossy: true, ..self }
     }
 
     /// The next line without its end, or `None` after the last.
@@ -65,7 +72,14 @@ impl Lines {
             return Err(self.error(what));
         }
         let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE as u64);
-        let read = limited.read_line(&mut self.text);
+        let read = if self.lossy {
+            let mut bytes = Vec::new();
+            let read = limited.read_until(b'\n', &mut bytes);
+            self.text.push_str(&String::from_utf8_lossy(&bytes));
+            read
+        } else {
+            limited.read_line(&mut self.text)
+        };
         self.size += self.text.len() as u64;
         match read {
             Ok(1..) if self.number > MOST_LINES || self.size > MOST_BYTES => Err(self.too_long()),

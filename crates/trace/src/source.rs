@@ -91,6 +91,14 @@ pub fn read_text(file: &Path, most: u64) -> io::Result<String> {
     }
 }
 
+/// Reads a text of at most so many bytes, in which what is not UTF-8 is replaced.
+///
+/// # Errors
+/// The file cannot be read, or is longer.
+pub fn read_text_lossy(file: &Path, most: u64) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&at_most(open(file)?, most)?).into_owned())
+}
+
 /// What is said of bytes that are no text.
 pub(crate) const NOT_UTF8: &str = "not text in UTF-8";
 
@@ -98,6 +106,7 @@ pub(crate) const NOT_UTF8: &str = "not text in UTF-8";
 pub(crate) fn wrong_encoding(first: &[u8]) -> Option<&'static str> {
     match first {
         [0xef, 0xbb, 0xbf, ..] => Some("begins with a byte order mark; the text must be UTF-8 without one"),
+        [0x1f, 0x8b, ..] => Some("compressed with gzip: unpack it, or compress it with zstd"),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..] => {
             Some("the text is UTF-16 or binary; it must be UTF-8")
         }

@@ -96,6 +96,12 @@ fn encodings_and_versions_are_named() {
         fails_at(first(utf16), 1, "UTF-16");
     }
     fails_at(first(b"\xe9t\xe9\n"), 1, "not text in UTF-8");
+    fails_at(first(b"\x1f\x8b\x08\0"), 1, "compressed with gzip: unpack it");
+    let lossy = |bytes: &[u8]| {
+        Lines::from_bytes("name", bytes.to_vec()).lossy().advance().unwrap().map(str::to_owned)
+    };
+    assert_eq!(lossy(b"\xe9t\xe9\r\n").as_deref(), Some("\u{fffd}t\u{fffd}"));
+    assert_eq!(lossy(b""), None);
     let with = |from: &str, to: &str| header(Kind::Kva).replace(from, to);
     let read = |text: &str| TraceHeader::read(&mut Lines::from_text("name", text));
     fails_at(read(&with("v1", "v3")), 1, "`#vml-trace` of version \"v3\"; this program reads version v2");
@@ -150,6 +156,8 @@ fn malformed_headers_are_errors_with_their_line() {
     assert_eq!(with("v1", "v3"), 1);
     assert_eq!(with("ncpu=2", "ncpu=4294967296"), 1);
     assert_eq!(with("pagesize", "page"), 1);
+    assert_eq!(with("pagesize=4096", "pagesize=0"), 1);
+    assert_eq!(with("pagesize=4096", "pagesize=4095"), 1);
     assert_eq!(with("#workload", "#work"), 2);
     assert_eq!(with("=3", "=x"), 3);
     assert_eq!(with("dt_ns", "dt_us"), 4);

@@ -81,3 +81,20 @@ fn what_is_no_trace_is_refused() {
     }
     fs::remove_file(file).unwrap();
 }
+
+#[test]
+fn a_damaged_file_is_an_error_or_a_text() {
+    let (whole, file) = (parquet(GAPS).unwrap(), file("damaged"));
+    let footer =
+        whole.len() - 8 - u32::from_le_bytes(*whole[whole.len() - 8..].first_chunk().unwrap()) as usize;
+    let mut refused = 0;
+    for at in footer..whole.len() - 8 {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        fs::write(&file, bytes).unwrap();
+        let read = open(&file).map(drop);
+        refused += u32::from(read.is_err());
+    }
+    fs::remove_file(file).unwrap();
+    assert!(refused > 100, "{refused}");
+}

@@ -46,7 +46,9 @@ pub fn run(
     kind: Option<Kind>,
 ) -> anyhow::Result<Imported> {
     let named = files.first().and_then(|file| file.file_name()).and_then(|name| name.to_str());
-    let named = named.and_then(|name| name.split('.').next()).filter(|name| !name.is_empty());
+    // Standard input has no name, and one that begins like an option is no name for other commands.
+    let is_name = |name: &&str| !name.is_empty() && !name.starts_with('-');
+    let named = named.and_then(|name| name.split('.').next()).filter(is_name);
     let file = into.map_or_else(|| format!("{}.csv.zst", named.unwrap_or("imported")).into(), Path::to_owned);
     check_form(&file)?;
     output::keep(files.iter().chain(vmallocinfo), &file)?;

@@ -1,9 +1,12 @@
 //! `freehold inspect`: what is in a trace or vector file, whichever family it is of.
 
 use crate::family::Life;
-use crate::record::{Counts, Field, Metric, Results, Stat};
+use crate::kind::Kind;
+use crate::record::{Counts, Field, LOST, Metric, Results, Stat, counted};
 use crate::run::{Replayable, add_demand, add_sizes, of_family};
 use crate::workload::Workload;
+use freehold_trace::kva::EventKind;
+use freehold_trace::{Lines, TraceHeader};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -15,7 +18,23 @@ const POINTS: usize = 16;
 /// # Errors
 /// It cannot be read as a trace or vector file of a family that is known.
 pub fn run(file: &Path) -> anyhow::Result<Results> {
-    of_family!(file, describe(file))
+    let mut results = of_family!(file, describe(file))?;
+    note_losses(file, &mut results)?;
+    Ok(results)
+}
+
+/// Says how many events were lost while a file was recorded, if it is a recording and some were.
+///
+/// # Errors
+/// It cannot be read.
+pub fn note_losses(file: &Path, results: &mut Results) -> anyhow::Result<()> {
+    let Ok(Kind::Trace(_) | Kind::TreeEvents) = Kind::of(file) else { return Ok(()) };
+    let header = TraceHeader::read(&mut Lines::open(file)?)?;
+    if header.lost_records > 0 {
+        let (title, lost) = (header.title(), counted(header.lost_records, "event"));
+        results.note(format!("{LOST}{title}: {lost} while it was recorded; figures are of the others"));
+    }
+    Ok(())
 }
 
 fn describe<F: Replayable>(name: &Path) -> anyhow::Result<Results> {
@@ -35,13 +54,15 @@ fn events<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
     let ends = workload.at_ns.as_ref().and_then(|at| at.first().zip(at.last()));
     let seconds = ends.map(|(first, last)| last.saturating_sub(*first) as f64 / 1e9).filter(|&s| s > 0.0);
     let of_kind = |kind| workload.ops.iter().filter(|op| F::kind(op) == kind).count() as u64;
-    let kinds = F::KINDS.iter().enumerate().map(|(at, kind)| (kind.noun.to_owned(), of_kind(at)));
+    let kinds = F::KINDS.iter().enumerate().map(|(at, kind)| (kind.noun.to_owned(), of_kind(at), seconds));
     let setup = workload.setup.len() as u64;
-    let setup = (setup > 0).then(|| ("live at the start, placed where they were".to_owned(), setup));
-    let skipped = workload.skipped.iter().map(|(kind, number)| (format!("{kind} (not replayed)"), *number));
-    for (event, number) in kinds.chain(setup).chain(skipped) {
+    let setup = (setup > 0).then(|| ("live at the start, placed where they were".to_owned(), setup, None));
+    let skipped = workload.skipped.iter().map(|(kind, number)| {
         // What is there at the start has no rate.
-        let seconds = seconds.filter(|_| !event.contains(" the start"));
+        let is_initial = EventKind::ALL.iter().any(|it| it.is_initial() && it.about() == *kind);
+        (format!("{kind} (not replayed)"), *number, seconds.filter(|_| !is_initial))
+    });
+    for (event, number, seconds) in kinds.chain(setup).chain(skipped) {
         let mut figures = results.of(workload.key().param(Field::Event, event));
         figures.total(Metric::Count, number);
         figures.some(Metric::Rate, Stat::Total, seconds.map(|seconds| number as f64 / seconds));

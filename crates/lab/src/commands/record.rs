@@ -42,7 +42,7 @@ impl What {
 /// How it is recorded.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Asked {
-    /// Where the trace goes, if not to recorded.KIND.csv.zst; one that ends in .zst is compressed.
+    /// Where the trace goes; one that ends in .zst is compressed. Without it to recorded.KIND.csv.zst, unless that is there already.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Keep the raw recording in this folder, which is made. `import` reads it.
@@ -84,9 +84,19 @@ impl Asked {
         }
     }
 
-    /// Where the trace goes.
-    fn file(&self, kind: Kind) -> PathBuf {
-        self.output.clone().unwrap_or_else(|| PathBuf::from(format!("recorded.{}.csv.zst", kind.name())))
+    /// Where the trace goes. Only a file that was named is replaced.
+    fn file(&self, kind: Kind) -> anyhow::Result<PathBuf> {
+        if let Some(file) = &self.output {
+            return Ok(file.clone());
+        }
+        let file = PathBuf::from(format!("recorded.{}.csv.zst", kind.name()));
+        if fs::symlink_metadata(&file).is_ok() {
+            return usage(format!(
+                "{} is an older recording; -o FILE writes to another file, or replaces the one it names",
+                file.display()
+            ));
+        }
+        Ok(file)
     }
 }
 
@@ -122,7 +132,7 @@ pub fn run(what: What, asked: &Asked) -> anyhow::Result<(String, bool)> {
         };
         return Ok((lines.iter().map(|line| format!("{line}\n")).collect(), false));
     }
-    let file = asked.file(kind);
+    let file = asked.file(kind)?;
     import::check_form(&file)?;
     output::try_file(&file).context("nothing was recorded; -o FILE writes the trace elsewhere")?;
     let raw = Raw::new(asked.raw.as_deref(), &file)?;
@@ -147,7 +157,7 @@ pub fn run(what: What, asked: &Asked) -> anyhow::Result<(String, bool)> {
 /// The folder of the raw recording.
 enum Raw {
     Asked(PathBuf),
-    /// Beside the trace, as it may be as large: it is removed at the end.
+    /// Beside the trace, as it may be as large, or here if that is a device: it is removed at the end.
     Beside(tempfile::TempDir),
 }
 
@@ -159,7 +169,9 @@ impl Raw {
                 Ok(Self::Asked(folder.to_owned()))
             }
             None => {
-                let beside = file.parent().filter(|parent| parent.is_dir()).unwrap_or(Path::new("."));
+                let is_device = file.exists() && !file.is_file();
+                let parent = file.parent().filter(|parent| parent.is_dir() && !is_device);
+                let beside = parent.unwrap_or(Path::new("."));
                 let made = tempfile::Builder::new().prefix(".recording-").tempdir_in(beside);
                 Ok(Self::Beside(
                     made.context("there can be no folder for the raw recording; --raw DIR names one")?,

@@ -1,5 +1,6 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
+use super::inspect::note_losses;
 use super::named_once;
 use crate::Progress;
 use crate::failure::{Failure, usage};
@@ -104,6 +105,7 @@ fn replay_one(
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
     of_family!(asked.name, replay(asked, results, recorded, progress))?;
+    note_losses(asked.name, results)?;
     if asked.engines.is_empty() && is_predictable(asked.name)? {
         let mut predicted = Results::default();
         let (label, settings) = (asked.label.as_deref(), Settings::default());

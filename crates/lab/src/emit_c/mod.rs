@@ -162,9 +162,10 @@ impl Told {
             format!("freehold emit-c {}: {}", env!("CARGO_PKG_VERSION"), about.command),
         ];
         let all = lines.into_iter().chain(shape::told(&self.steps));
-        // Names of files and workloads may hold anything, and end no comment.
-        let all =
-            all.map(|line| format!(" * {}\n", line.replace("*/", "* /").replace(char::is_control, " ")));
+        // Names of files and workloads may hold anything, and neither end the comment nor begin one.
+        let text =
+            |line: String| line.replace("*/", "* /").replace("/*", "/ *").replace(char::is_control, " ");
+        let all = all.map(|line| format!(" * {}\n", text(line)));
         format!("/*\n{} */\n", all.collect::<String>())
     }
 

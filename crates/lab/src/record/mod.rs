@@ -252,6 +252,9 @@ pub struct Series {
     pub values: Vec<Vec<Option<f64>>>,
 }
 
+/// How notes begin of what a recording has lost. They come before any figure.
+pub const LOST: &str = "LOST: ";
+
 /// What a command found.
 #[derive(Debug, Default)]
 pub struct Results {

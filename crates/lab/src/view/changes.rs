@@ -44,7 +44,8 @@ pub(super) fn table(results: &Results) -> Option<Table> {
         let figure = format!("{} {}", before.metric.name(), before.stat.name()).replace('_', " ");
         let verdict = if ratio(pair) > 1.0 { "worse" } else { "better" };
         let change = match 100.0 * (ratio(pair) - 1.0) {
-            percent if percent.is_finite() => format!("{verdict}, {percent:+.0} %"),
+            percent if percent.abs() < 1e6 => format!("{verdict}, {percent:+.0} %"),
+            percent if percent.is_finite() => format!("{verdict}, {percent:+.1e} %"),
             _ => format!("{verdict}, from 0"),
         };
         names.chain([figure, old, new, change]).collect()

@@ -10,6 +10,7 @@
 //!
 //! A share is in hundredths; its change, and that of what was 0, is the difference.
 
+use super::escape::plain;
 use super::text::{lines as broken, wrap};
 use super::words::shown;
 use crate::record::{Field, Metric, Record, Results, Stat, Unit};
@@ -36,7 +37,7 @@ pub(super) fn lines(title: &str, results: &Results, width: usize) -> String {
     let mut text = String::from("\n");
     wrap(&mut text, title, width);
     let called = |at: usize, most: usize| -> String {
-        let name = results.facts.get(DOCUMENTS[at]).map_or("", String::as_str);
+        let name = results.facts.get(DOCUMENTS[at]).map(|name| plain(name)).unwrap_or_default();
         name.chars().take(most).collect()
     };
     let (first, second) = (called(0, SIDE), called(1, SIDE + CHANGE));
@@ -48,12 +49,12 @@ pub(super) fn lines(title: &str, results: &Results, width: usize) -> String {
     let mut heading = String::new();
     for (before, after) in pairs {
         let group = [Field::Suite, Field::Workload, Field::Engine].map(|field| before.field(field));
-        let group = group.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let group = plain(&group.into_iter().flatten().collect::<Vec<_>>().join(" "));
         if group != heading {
             broken(&format!("{group}:"), width).iter().for_each(|line| text.extend([line, "\n"]));
             heading = group;
         }
-        let name = broken_at_joints(&name(before), width.saturating_sub(FIGURES).max(NAME));
+        let name = broken_at_joints(&plain(&name(before)), width.saturating_sub(FIGURES).max(NAME));
         let figures = format!("{}{:>CHANGE$} {}", side(before), change(before, after), side(after));
         for (at, part) in name.iter().enumerate() {
             let figures = if at == 0 { figures.as_str() } else { "" };
@@ -117,7 +118,7 @@ fn name(record: &Record) -> String {
 }
 
 fn scaled(record: &Record) -> f64 {
-    if record.metric.unit() == Unit::Share { 100.0 * record.value } else { record.value }
+    if record.metric.unit() == Unit::Share { (100.0 * record.value).min(f64::MAX) } else { record.value }
 }
 
 /// The figure, and its deviation if that rounds to a hundredth and more.
@@ -151,7 +152,11 @@ fn change(before: &Record, after: &Record) -> String {
     let difference = scaled(after) - scaled(before);
     if before.metric.unit() == Unit::Share {
         // Less than that is no change, of either sign.
-        return if difference.abs() < 0.005 { "+0.0".to_owned() } else { format!("{difference:+.2}") };
+        return match difference.abs() {
+            ..0.005 => "+0.0".to_owned(),
+            ..1e6 => format!("{difference:+.2}"),
+            _ => format!("{difference:+.2e}"),
+        };
     }
     if before.value == 0.0 {
         let sign = if difference < 0.0 { '-' } else { '+' };

@@ -5,7 +5,7 @@ use super::definition::{Definition, Scope, View};
 use super::escape::plain;
 use super::findings::{self, findings};
 use super::{Table, changes, histogram, published, side_by_side, table};
-use crate::record::{Environment, Results, counted};
+use crate::record::{Environment, LOST, Results, counted};
 use std::fmt::Write;
 
 /// Columns of a terminal, and of a mail.
@@ -25,6 +25,7 @@ pub fn screen(
 ) -> String {
     let mut text = String::new();
     wrap(&mut text, &environment.line(), width);
+    lost(&mut text, results, width);
     let found = findings(results);
     for table in changes::table(results).into_iter().chain(findings::tables(&found, FINDINGS)) {
         text.push('\n');
@@ -47,6 +48,7 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
     if !facts.is_empty() {
         wrap(&mut text, &facts.join(", "), MAIL);
     }
+    lost(&mut text, results, MAIL);
     let found = findings(results);
     if let Some(heads) = findings::heads(&found).filter(|_| !all && definition.heads) {
         text.push('\n');
@@ -60,6 +62,11 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
     }
     body(&mut text, definition, results, MAIL, true);
     text
+}
+
+/// What recordings have lost.
+fn lost(text: &mut String, results: &Results, width: usize) {
+    results.notes.iter().filter(|note| note.starts_with(LOST)).for_each(|note| wrap(text, note, width));
 }
 
 /// Tables, how many were left out, and notes: the last of these is the last line.
@@ -96,8 +103,11 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
         let _ = write!(text, "\n{}: freehold show --all\n", counted(hidden as u64, "more table"));
     }
     let matters = |note: &str| note.starts_with("FAILED") || note.contains("left out");
-    let (said, behind): (Vec<&String>, Vec<&String>) =
-        results.notes.iter().partition(|note| all || !definition.quiet || matters(note));
+    let (said, behind): (Vec<&String>, Vec<&String>) = results
+        .notes
+        .iter()
+        .filter(|note| !note.starts_with(LOST))
+        .partition(|note| all || !definition.quiet || matters(note));
     if !said.is_empty() {
         text.push('\n');
     }

@@ -103,11 +103,19 @@ fn long_names_and_figures_keep_their_columns() {
     let name = "an_operation_whose_name_goes_on_and_on";
     let old = made(
         "old.json",
-        &[&format!(r#"{name} time median 1 ns ,"lo":1.0,"hi":1.0,"sd":8.08"#), "free time median 0 ns"],
+        &[
+            &format!(r#"{name} time median 1 ns ,"lo":1.0,"hi":1.0,"sd":8.08"#),
+            "free time median 0 ns",
+            "whole metadata_share total 0.5 share",
+        ],
     );
     let new = made(
         "new.json",
-        &[&format!(r#"{name} time median 2e9 ns ,"lo":2e9,"hi":2e9,"sd":4e10"#), "free time median 5 ns"],
+        &[
+            &format!(r#"{name} time median 2e9 ns ,"lo":2e9,"hi":2e9,"sd":4e10"#),
+            "free time median 5 ns",
+            "whole metadata_share total 1.7e308 share",
+        ],
     );
     let all = text(&freehold(&["compare", &old, &new, "--format", "lkml"]).stdout);
     assert!(all.lines().all(|line| line.len() <= 72), "{all}");
@@ -115,10 +123,26 @@ fn long_names_and_figures_keep_their_columns() {
         "         1 ~808%   +2.0e11%  2.000e+09 ~>9x   an_operation_whose_name_\n",
         "                                              goes_on_and_on.time_ns\n",
         "         0               +5          5        free.time_ns\n",
+        "        50        +1.80e308 1.798e+308        whole.metadata_share%\n",
     ] {
         assert!(all.contains(row), "{row} is missing in {all}");
     }
     assert!(all.contains("worse, from 0"), "{all}");
+}
+
+#[test]
+fn what_documents_hold_is_no_command_for_a_terminal_and_no_line_of_its_own() {
+    let folder = TempDir::new().unwrap();
+    let made = |name: &str, value: &str| {
+        document(&folder.path().join(name), &[&format!(r"\u001b[31m\nx time median {value} ns")])
+    };
+    let (old, new) = (made("old.json", "1"), made("new.json", "1e300"));
+    for form in ["lkml", "screen"] {
+        let all = text(&freehold(&["compare", &old, &new, "--format", form]).stdout);
+        assert!(!all.contains('\u{1b}') && all.contains(r"\u{1b}[31m\nx"), "{all}");
+        // A change of a number of 300 digits is told in fewer.
+        assert!(all.contains("worse, +1.0e302 %") && all.lines().all(|line| line.len() <= 100), "{all}");
+    }
 }
 
 /// Names with both figures and the change, by their columns.

@@ -368,7 +368,7 @@ fn of_numbered_things() {
         ("netns.pcpu", "obj", 1, "Objects (`obj`) are numbered from 1 without holes"),
         ("bpfvm.kva", "obj", 1, "Objects (`obj`) are numbered from 1 without holes"),
         ("netns.pcpu", "chunk", 0, "number of the chunk, from 0 in the order in which chunks appear"),
-        ("pynumpy.vma", "mm", 0, "`mm` is the number of the address space, from 0;"),
+        ("pynumpy.vma", "mm", 0, "`mm` is the number of the address space, from 0 without holes;"),
         (
             "mt_all_stress.mt",
             "node",

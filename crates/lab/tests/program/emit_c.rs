@@ -64,6 +64,15 @@ fn both_texts_are_as_they_were() {
 }
 
 #[test]
+fn names_neither_begin_nor_end_a_comment() {
+    let log = file("glob.txt");
+    std::fs::write(&log, LOG.replace("every call", "ls /usr/*/x */ /*/")).unwrap();
+    let written = text(&freehold(&["emit-c", log.to_str().unwrap()]).stdout);
+    assert!(written.contains("op log ls /usr/ * /x"), "{written}");
+    assert_eq!([written.matches("/*").count(), written.matches("*/").count()], [1, 1], "{written}");
+}
+
+#[test]
 fn rows_make_the_tree_of_the_recording() {
     if !has_cc("rows_make_the_tree_of_the_recording") {
         return;

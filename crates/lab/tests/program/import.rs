@@ -4,6 +4,7 @@ use super::{freehold, text};
 use freehold_lab::record::read;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 const TEXT: &str = "\
             bash-23365   [000] .....  2456.588706: alloc_vmap_area: va_start: 18446683600584790016 size=16384 align=1 \
@@ -33,6 +34,20 @@ fn a_recording_of_another_tool_is_imported_and_replayed() {
     let json = freehold(&["import", &at("storm.txt"), "-o", &at("again.csv"), "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&json["schema"], &json["import"]["rows"]), (&"freehold-import/1".into(), &2.into()));
+}
+
+#[test]
+fn standard_input_becomes_a_trace_with_a_name_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("-x.txt"), TEXT).unwrap();
+    for file in ["-", "./-x.txt"] {
+        let input = fs::File::open(folder.path().join("-x.txt")).unwrap();
+        let mut import = Command::new(env!("CARGO_BIN_EXE_freehold"));
+        let output = import.args(["import", file]).current_dir(folder.path()).stdin(input).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).ends_with("next: freehold replay imported.csv.zst\n"), "{file}");
+        fs::remove_file(folder.path().join("imported.csv.zst")).unwrap();
+    }
 }
 
 #[test]

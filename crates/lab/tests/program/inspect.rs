@@ -35,7 +35,7 @@ fn the_peaks_of_objects_and_of_bytes_are_of_moments_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("peaks.csv").display().to_string();
     let rows = "\
-        0,0,0,I,1,100000,8192,,,,c\n1000,0,1,A,2,200000,8192,1,100000,fffff000,\n1000,0,1,F,1,,,,,,\n1000,0,1,F,2,,,,,,\n\
+        0,0,0,I,1,100000,8192,,,,c\n0,0,0,L,,400000,4096,,,,1\n1000,0,1,A,2,200000,8192,1,100000,fffff000,\n1000,0,1,F,1,,,,,,\n1000,0,1,F,2,,,,,,\n\
         1000,0,1,A,3,300000,65536,1,100000,fffff000,\n";
     let head = "#vml-trace v1 kind=kva kernel=6 ncpu=2 pagesize=4096\n#workload w: d\n#lost_records=0\n\
                 #dt_ns,cpu,tid,op,obj,addr,size,align,vstart,vend,aux\n";
@@ -46,6 +46,8 @@ fn the_peaks_of_objects_and_of_bytes_are_of_moments_of_their_own() {
     // What was there at the start came at no rate.
     results.is("event=live at the start, placed where they were|metric=count", 1.0);
     assert_eq!(results.value("event=live at the start, placed where they were|metric=rate"), None);
+    results.is("event=lazily freed before the start (not replayed)|metric=count", 1.0);
+    assert_eq!(results.value("event=lazily freed before the start (not replayed)|metric=rate"), None);
     // All rates are of the time from the first operation to the last.
     let rates =
         ["event=allocation", "op=demand"].map(|of| results.value(&format!("{of}|metric=rate")).unwrap());
@@ -54,4 +56,33 @@ fn the_peaks_of_objects_and_of_bytes_are_of_moments_of_their_own() {
     let (_, calls) = calls.split_once("what calls meet").unwrap();
     let (calls, _) = calls.split_once("\n\n").unwrap();
     assert!(calls.contains("mprotect()") && !calls.contains("demand") && !calls.contains("sizes"), "{calls}");
+}
+
+#[test]
+fn what_was_lost_is_said_before_any_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |lost: u64| {
+        let file = folder.path().join(format!("lost{lost}.csv")).display().to_string();
+        let head = "#vml-trace v2 kind=pcpu kernel=6 ncpu=2 pagesize=4096\n#workload w: d";
+        let columns = "#dt_ns,cpu,tid,op,obj,chunk,off,size,align,flags,bytes_alloc,site";
+        let rows = "0,0,1,A,1,0,0,16,8,0,,\n9,0,1,F,1,0,0,,,,,";
+        std::fs::write(&file, format!("{head}\n#lost_records={lost}\n{columns}\n{rows}\n")).unwrap();
+        file
+    };
+    let (whole, lossy) = (file(0), file(7));
+    let said = |args: &[&str]| {
+        let output = freehold(args);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let begins = "LOST: w.pcpu: 7 events while it was recorded";
+    for args in [&["inspect", &lossy][..], &["replay", "--rounds", "1", &lossy], &["compare", &whole, &lossy]]
+    {
+        for form in ["screen", "lkml"] {
+            let all = said(&[args, &["--format", form]].concat());
+            let (before, _) = all.split_once(begins).unwrap_or_else(|| panic!("{args:?}: {all}"));
+            assert!(!before.contains("\n\n"), "{args:?}: {all}");
+        }
+    }
+    assert!(!said(&["inspect", &whole]).contains("LOST"));
 }

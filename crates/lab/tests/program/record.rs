@@ -106,6 +106,39 @@ fn the_kernels_events_are_for_root() {
 }
 
 #[test]
+fn an_older_recording_is_replaced_only_where_it_is_named() {
+    let folder = shared_folder();
+    let older = folder.path().join("recorded.vma.csv.zst");
+    fs::write(&older, "older").unwrap();
+    fs::set_permissions(&older, Permissions::from_mode(0o666)).unwrap();
+    let output = as_nobody(folder.path(), &["record", "vma", "--", "true"]);
+    assert_eq!(output.status.code(), Some(2));
+    let failed = text(&output.stderr);
+    assert!(failed.contains("recorded.vma.csv.zst is an older recording; -o FILE"), "{failed}");
+    assert_eq!(fs::read(&older).unwrap(), b"older");
+    let output = as_nobody(folder.path(), &["record", "vma", "-o", "recorded.vma.csv.zst", "--", "true"]);
+    if output.status.code() == Some(4) {
+        return eprintln!("not run: {}", text(&output.stderr));
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_ne!(fs::read(&older).unwrap(), b"older");
+}
+
+#[test]
+fn beside_a_device_no_recording_is_kept() {
+    let folder = shared_folder();
+    let output = as_nobody(folder.path(), &["record", "vma", "-o", "/dev/full", "--", "true"]);
+    let failed = text(&output.stderr);
+    if output.status.code() == Some(4) {
+        return eprintln!("not run: {failed}");
+    }
+    assert_eq!(output.status.code(), Some(1), "{failed}");
+    let (_, kept) = failed.split_once("the raw recording is kept in ").unwrap_or_else(|| panic!("{failed}"));
+    let kept = folder.path().join(kept.split(':').next().unwrap());
+    assert!(kept.starts_with(folder.path()) && kept.join("recording").is_file(), "{failed}");
+}
+
+#[test]
 fn options_that_do_not_fit_are_refused() {
     let wrong: [&[&str]; 7] = [
         &["record"],

@@ -416,8 +416,9 @@ impl<'a> Recorder<'a> {
     }
 
     fn write(&mut self, task: u32, what: What, is_named: bool) -> Result<(), Failure> {
-        let name = || fs::read_to_string(format!("/proc/{task}/comm")).ok();
-        let comm = is_named.then(name).flatten().map(|name| Rc::from(name.trim_end()));
+        let name = || fs::read(format!("/proc/{task}/comm")).ok();
+        let comm =
+            is_named.then(name).flatten().map(|name| Rc::from(String::from_utf8_lossy(&name).trim_end()));
         // Which CPU it was on is not told.
         let event = Event { at: monotonic_ns()?, cpu: 0, tid: task, comm, what };
         log::write(&mut self.out, &event).map_err(Failure::file(&self.file, "written"))

@@ -31,16 +31,19 @@ pub(crate) struct Head<'a> {
     pub(crate) at: u64,
     /// The name of the event and what follows.
     pub(crate) rest: &'a str,
-    /// Whether the time is whole nanoseconds, as bpftrace rows have it.
+    /// Whether the time is whole nanoseconds right behind the CPU, as bpftrace rows have it.
     pub(crate) whole: bool,
 }
 
-/// Reads what stands before the event's name; nothing if the line is none of an event.
+/// Reads what stands before the event's name; nothing if the line is none of an event. A task's name may have brackets, too.
 pub(crate) fn head(text: &str) -> Option<Head<'_>> {
-    let (open, cpu, after) = text.match_indices(" [").find_map(|(at, _)| {
-        let (cpu, after) = text[at + 2..].split_once(']')?;
-        Some((at, cpu.parse::<u32>().ok()?, after))
-    })?;
+    text.match_indices(" [").find_map(|(at, _)| head_at(text, at))
+}
+
+/// The same, if the CPU's number is in the bracket at this place.
+fn head_at(text: &str, open: usize) -> Option<Head<'_>> {
+    let (cpu, after) = text[open + 2..].split_once(']')?;
+    let cpu = cpu.parse::<u32>().ok()?;
     let mut task = text[..open].trim();
     if let Some((before, group)) = task.rsplit_once('(').filter(|(_, group)| group.ends_with(')')) {
         let is_group =
@@ -49,21 +52,33 @@ pub(crate) fn head(text: &str) -> Option<Head<'_>> {
     }
     let spaced = task.rsplit_once([' ', '\t']).and_then(|(comm, number)| {
         let tid = number.rsplit_once('/').map_or(number, |(_, tid)| tid);
-        Some((comm.trim_end(), tid.parse().ok()?))
+        // perf has -1 for a task that is gone.
+        Some((comm.trim_end(), if tid == "-1" { 0 } else { tid.parse().ok()? }))
     });
     let (comm, tid) = match spaced {
         Some(found) => found,
         None => task.rsplit_once('-').and_then(|(comm, tid)| Some((comm, tid.parse().ok()?)))?,
     };
-    let mut rest = after;
+    let (mut rest, mut flagged) = (after, false);
     loop {
         let (word, behind) = rest.trim_start().split_once(char::is_whitespace)?;
         rest = behind;
+        if word.starts_with('[') {
+            return None;
+        }
         if let Some(time) = word.strip_suffix(':')
             && let Some(at) = moment(time)
         {
-            return Some(Head { comm, tid, cpu, at, rest: rest.trim_start(), whole: !time.contains('.') });
+            return Some(Head {
+                comm,
+                tid,
+                cpu,
+                at,
+                rest: rest.trim_start(),
+                whole: !time.contains('.') && !flagged,
+            });
         }
+        flagged = true;
     }
 }
 
@@ -83,7 +98,7 @@ impl Grammar for Shared {
         let what = if head.rest.starts_with("PERF_RECORD_") {
             perf_record::parse(head.rest, &mut tid, decoder)?
         } else {
-            event(head.rest, tid, decoder)?
+            event(&head, decoder)?
         };
         let comm = (!["<...>", ""].contains(&head.comm)).then(|| Rc::from(head.comm));
         events.extend(what.map(|what| Event { at: head.at, cpu: head.cpu, tid, comm, what }));
@@ -92,10 +107,11 @@ impl Grammar for Shared {
 }
 
 impl Shared {
-    /// Lines that are no events: headers, gaps, and call chains, which `perf script` indents below their event.
+    /// Lines that are no events: headers, gaps, and call chains, which `perf script` indents below their event and ftrace marks.
     fn other(&self, text: &str) -> Result<Option<Event>, String> {
         let line = text.trim();
-        if line.is_empty() || line.starts_with('#') || text.starts_with('\t') {
+        let is_chain = text.starts_with('\t') || line.starts_with("=>");
+        if line.is_empty() || line.starts_with('#') || is_chain {
             return Ok(None);
         }
         if let Some(rest) = line.strip_prefix("CPU:") {
@@ -116,31 +132,41 @@ impl Shared {
 }
 
 /// What an event's name and fields say.
-fn event(text: &str, tid: u32, decoder: &mut Decoder) -> Result<Option<What>, String> {
+fn event(head: &Head<'_>, decoder: &mut Decoder) -> Result<Option<What>, String> {
+    let (text, tid) = (head.rest, head.tid);
     // ftrace prints calls in their own way: `sys_brk(brk: 0)`, `sys_brk -> 0x55a0000`.
-    if let Some(rest) = text.strip_prefix("sys_").filter(|rest| !rest.starts_with("e")) {
+    if let Some(rest) = text.strip_prefix("sys_") {
         let word = rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
         let (call, rest) = rest.split_at(word.unwrap_or(rest.len()));
         if let Some(args) = rest.strip_prefix('(') {
             let args = args.trim_end().strip_suffix(')').ok_or("the arguments do not end")?;
             return decoder.decode(tid, &format!("sys_enter_{call}"), &pairs(args));
         }
-        let ret = rest.trim_start().strip_prefix("->").ok_or("neither a call nor its return")?;
-        return decoder.decode(tid, &format!("sys_exit_{call}"), &Pairs(vec![("ret", ret.trim())]));
+        if let Some(ret) = rest.trim_start().strip_prefix("->") {
+            return decoder.decode(tid, &format!("sys_exit_{call}"), &Pairs::one("ret", ret.trim()));
+        }
     }
     let (name, body) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    if text.starts_with("<stack trace") || body.starts_with("<-") {
+        // The function tracer's, or above a call chain.
+        return Ok(None);
+    }
     let name = name.strip_suffix(':').ok_or("the event's name must end with a colon")?;
     let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
     let values = match name {
-        "ma_op" | "ma_read" | "ma_write" => tree(body),
-        _ if name.starts_with("sys_exit_") && !body.contains('=') => Pairs(vec![("ret", body.trim())]),
-        _ => pairs(body),
+        "ma_op" | "ma_read" | "ma_write" if !body.contains('=') => tree(body),
+        _ if name.starts_with("sys_exit_") && !body.contains('=') => Pairs::one("ret", body.trim()),
+        _ => Pairs { decimal: head.whole, ..pairs(body) },
     };
     decoder.decode(tid, name, &values)
 }
 
 /// Fields of a line.
-pub(super) struct Pairs<'a>(Vec<(&'a str, &'a str)>);
+pub(super) struct Pairs<'a> {
+    found: Vec<(&'a str, &'a str)>,
+    /// Digits without `0x` are decimal, as bpftrace prints them, wherever other texts have hexadecimal ones.
+    decimal: bool,
+}
 
 /// Reads `key=value` and `key: value,`; a word that is neither belongs to the value before.
 pub(super) fn pairs(text: &str) -> Pairs<'_> {
@@ -166,7 +192,7 @@ pub(super) fn pairs(text: &str) -> Pairs<'_> {
             *value = &text[start..at];
         }
     }
-    Pairs(found)
+    Pairs { found, decimal: false }
 }
 
 /// Reads `fn Node: P (MIN MAX) range: FIRST-LAST [piv (PIV) val VAL]`.
@@ -175,12 +201,17 @@ fn tree(text: &str) -> Pairs<'_> {
     let names = ["fn", "Node", "node", "min", "max", "range", "index", "last", "piv", "piv", "val", "val"];
     let labels = [1, 5, 8, 10];
     let named = names.into_iter().zip(words).enumerate();
-    Pairs(named.filter(|(at, _)| !labels.contains(at)).map(|(_, pair)| pair).collect())
+    let found = named.filter(|(at, _)| !labels.contains(at)).map(|(_, pair)| pair).collect();
+    Pairs { found, decimal: false }
 }
 
-impl Pairs<'_> {
+impl<'a> Pairs<'a> {
+    fn one(name: &'a str, value: &'a str) -> Self {
+        Self { found: vec![(name, value)], decimal: false }
+    }
+
     fn find(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
+        self.found.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
     }
 }
 
@@ -199,10 +230,11 @@ impl Values for Pairs<'_> {
     }
 
     fn hex(&self, name: &str) -> Option<u64> {
-        match self.find(name)? {
+        let decimal = if self.decimal { self.number(name) } else { None };
+        decimal.or_else(|| match self.find(name)? {
             "(nil)" | "nil" | "NULL" => Some(0),
             text => u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok(),
-        }
+        })
     }
 
     fn text(&self, name: &str) -> Option<Rc<str>> {

@@ -4,7 +4,7 @@ use super::maps;
 use crate::decode::Decoder;
 use crate::event::{Mapping, What};
 
-/// What a record says; `tid` is the task that it is about.
+/// What a record says: nothing of samples that a filter has dropped. `tid` is the task that it is about.
 pub(super) fn parse(text: &str, tid: &mut u32, decoder: &mut Decoder) -> Result<Option<What>, String> {
     let end = text.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
     let (name, rest) = text.split_at(end.unwrap_or(text.len()));
@@ -27,8 +27,10 @@ pub(super) fn parse(text: &str, tid: &mut u32, decoder: &mut Decoder) -> Result<
             }
             Ok(Some(What::made_in(child, pid == parent)))
         }
+        "PERF_RECORD_LOST_SAMPLES" if rest.ends_with("(BPF)") => Ok(None),
         "PERF_RECORD_LOST" | "PERF_RECORD_LOST_SAMPLES" => {
-            Ok(Some(What::Lost { count: numbers(rest).last().copied().map(u64::from) }))
+            let count = numbers(rest).last().copied().map(u64::from);
+            Ok(decoder.lost(count, name.ends_with("SAMPLES")))
         }
         _ => Ok(None),
     }

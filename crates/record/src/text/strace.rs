@@ -8,11 +8,14 @@ use crate::decode::{Decoder, done};
 use crate::event::{CLONE_VM, Call, Event, What};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Tasks that are within calls, and bytes of such a line, at most.
+/// Tasks that are within calls, and bytes that are kept of such a line, at most.
 const MOST_UNFINISHED: usize = 1 << 12;
 const MOST_BYTES: usize = 1 << 12;
 /// `CLONE_VM` and `CLONE_VFORK`.
 const VFORK: u64 = 0x4100;
+
+/// `MAP_HUGE_SHIFT`: the bit from which on flags tell the size of huge pages.
+const HUGE_SHIFT: u32 = 26;
 
 /// What the C library calls these, with its numbers.
 macro_rules! of_libc {
@@ -22,26 +25,38 @@ macro_rules! of_libc {
 /// What arguments are made of. The arguments of a call are of one of these kinds, so all of them are one list.
 const CONSTANTS: &[&[(&str, u64)]] = &[
     // What not every system's C library has.
-    &[("NULL", 0), ("MAP_32BIT", 0x40), ("MADV_COLLAPSE", 25)],
+    &[
+        ("NULL", 0),
+        ("PROT_SEM", 8),
+        ("PROT_BTI", 0x10),
+        ("PROT_MTE", 0x20),
+        ("MAP_32BIT", 0x40),
+        ("MAP_ABOVE4G", 0x80),
+        ("MAP_UNINITIALIZED", 0x400_0000),
+        ("MADV_COLLAPSE", 25),
+        ("MADV_SOFT_OFFLINE", 101),
+        ("MADV_GUARD_INSTALL", 102),
+        ("MADV_GUARD_REMOVE", 103),
+    ],
     &of_libc! { PROT_NONE PROT_READ PROT_WRITE PROT_EXEC PROT_GROWSDOWN PROT_GROWSUP },
     &of_libc! {
         MAP_SHARED MAP_PRIVATE MAP_SHARED_VALIDATE MAP_FIXED MAP_ANONYMOUS MAP_GROWSDOWN MAP_DENYWRITE
         MAP_EXECUTABLE MAP_LOCKED MAP_NORESERVE MAP_POPULATE MAP_NONBLOCK MAP_STACK MAP_HUGETLB MAP_SYNC
-        MAP_FIXED_NOREPLACE
+        MAP_FIXED_NOREPLACE MAP_DROPPABLE
     },
     &of_libc! { MREMAP_MAYMOVE MREMAP_FIXED MREMAP_DONTUNMAP },
     &of_libc! {
         MADV_NORMAL MADV_RANDOM MADV_SEQUENTIAL MADV_WILLNEED MADV_DONTNEED MADV_FREE MADV_REMOVE
         MADV_DONTFORK MADV_DOFORK MADV_MERGEABLE MADV_UNMERGEABLE MADV_HUGEPAGE MADV_NOHUGEPAGE
         MADV_DONTDUMP MADV_DODUMP MADV_WIPEONFORK MADV_KEEPONFORK MADV_COLD MADV_PAGEOUT
-        MADV_POPULATE_READ MADV_POPULATE_WRITE MADV_DONTNEED_LOCKED
+        MADV_POPULATE_READ MADV_POPULATE_WRITE MADV_DONTNEED_LOCKED MADV_HWPOISON
     },
 ];
 
 /// What calls that change mappings fail with.
 const ERRORS: &[(&str, u64)] = &of_libc! {
-    EPERM ENOENT EINTR EBADF EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST ENODEV EINVAL ENFILE ETXTBSY ENOSYS
-    EOVERFLOW
+    EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG EBADF EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST ENODEV EINVAL
+    ENFILE EMFILE ETXTBSY ENOSPC ENOSYS EIDRM EOVERFLOW EOPNOTSUPP
 };
 
 /// The number of a name.
@@ -64,6 +79,10 @@ pub(crate) struct Strace {
 impl Grammar for Strace {
     fn line(&mut self, text: &str, _: &mut Decoder, events: &mut VecDeque<Event>) -> Result<(), String> {
         let (tid, at, rest) = head(text);
+        // What strace says itself, and call chains of `-k`, are of no task.
+        if rest.starts_with("strace:") || rest.starts_with("> ") {
+            return Ok(());
+        }
         self.now = at.unwrap_or(self.now).max(self.now);
         let event = |tid, what, at| Event { at, cpu: 0, tid, comm: None, what };
         if self.seen.insert(tid) && !self.cloning.is_empty() {
@@ -71,7 +90,7 @@ impl Grammar for Strace {
             let (parent, flags) = self.cloning.remove(0);
             events.push_back(event(parent, What::made(tid, flags), self.now));
         }
-        if rest.is_empty() || rest.starts_with("---") || rest.starts_with("strace:") {
+        if rest.is_empty() || rest.starts_with("---") {
             return Ok(());
         }
         if rest.starts_with("+++") {
@@ -94,6 +113,10 @@ impl Grammar for Strace {
         if let Some(first) = rest.strip_suffix("<unfinished ...>") {
             return self.interrupt(tid, first);
         }
+        if rest.ends_with("<detached ...>") {
+            // strace was ended within the call.
+            return Ok(());
+        }
         let what = call(rest)?;
         if let Some(what) = what {
             what.check()?;
@@ -105,9 +128,12 @@ impl Grammar for Strace {
 
 impl Strace {
     fn interrupt(&mut self, tid: u32, first: &str) -> Result<(), String> {
-        if self.unfinished.len() >= MOST_UNFINISHED || first.len() > MOST_BYTES {
-            return Err(format!("more than {MOST_UNFINISHED} tasks are within calls, or a call is too long"));
+        if self.unfinished.len() >= MOST_UNFINISHED {
+            return Err(format!("more than {MOST_UNFINISHED} tasks are within calls"));
         }
+        // Calls that are longer have texts among their arguments, which are of no use.
+        let end = (0..=MOST_BYTES.min(first.len())).rev().find(|end| first.is_char_boundary(*end));
+        let first = &first[..end.unwrap_or(0)];
         self.cloning.extend(clone_flags(first).map(|flags| (tid, flags)));
         self.unfinished.insert(tid, first.to_owned());
         Ok(())
@@ -244,13 +270,17 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// A number, a constant, or several of them joined by `|`. What `-y` adds to a file's number does not count.
+/// A number, a constant, or several of them joined by `|`. What `-y` adds to a file's number does not count, nor does what is said of a
+/// constant that strace does not know.
 fn number(text: &str) -> Option<u64> {
-    let text = text.split('<').next()?;
+    let text = text.split_once("/*").map_or(text, |(text, _)| text.trim_end());
+    let text = if text.ends_with('>') { text.split('<').next()? } else { text };
     text.split('|').try_fold(0, |all, word| {
         let constant = CONSTANTS.iter().find_map(|names| named(names, word));
         let hex = || u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+        let pages =
+            || word.strip_suffix("<<MAP_HUGE_SHIFT")?.parse::<u64>().ok()?.checked_mul(1 << HUGE_SHIFT);
         let decimal = || word.parse::<i64>().ok().map(i64::cast_unsigned);
-        Some(all | constant.or_else(hex).or_else(decimal)?)
+        Some(all | constant.or_else(hex).or_else(pages).or_else(decimal)?)
     })
 }

@@ -74,7 +74,8 @@ fn linux_6_1_has_callers_of_objects_and_no_events_of_areas() {
     let symbols =
         "ffffffff81000000 T mm_init\nffffffff81000100 t futex_hash_allocate\nffffffff81000200 D data\n";
     fs::write(folder.path().join("kallsyms"), symbols).unwrap();
-    fs::write(folder.path().join("saved_cmdlines"), "7 bash\n9 kworker/0:1\n").unwrap();
+    // A name that was cut off within a letter spoils no other.
+    fs::write(folder.path().join("saved_cmdlines"), b"7 bash\n8 caf\xc3\n9 kworker/0:1\n").unwrap();
     let stats =
         |allocs, frees| format!("  nr_alloc            : {allocs:>8}\n  nr_dealloc          : {frees:>8}\n");
     fs::write(folder.path().join("percpu_stats.start"), stats(100, 50)).unwrap();
@@ -96,6 +97,11 @@ fn linux_6_1_has_callers_of_objects_and_no_events_of_areas() {
     );
     assert_eq!((summary.implied_frees, summary.differences), (1, Some(1)), "one free was not seen");
     assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+
+    let odd = recording("pcpu", "6.1.0-18", "").replace("pagesize=4096", "pagesize=0");
+    fs::write(folder.path().join("recording"), odd).unwrap();
+    let error = imported(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("a page of 0 bytes is no power of two"), "{error}");
 
     fs::write(folder.path().join("recording"), recording("kva", "6.1.0-18", "")).unwrap();
     let error = imported(folder.path()).unwrap_err().to_string();
@@ -341,7 +347,9 @@ fn linux_6_18_follows_processes() {
         "900 0 50 exec sh\n1110 0 50 exec sh\n1120 0 50 map 400000 401000 5 p file 1:7 0\n1990 0 50 exit\n";
     fs::write(folder.path().join("events.log"), log).unwrap();
     let program = "400000-401000 r-xp 00000000 00:01 7                          /bin/sh\n";
-    fs::write(folder.path().join("maps.50.end"), format!("{program}{maps}")).unwrap();
+    // A file's name may be any bytes.
+    let named = [program.trim_end().as_bytes(), b"\xff\n", maps.as_bytes()].concat();
+    fs::write(folder.path().join("maps.50.end"), named).unwrap();
     let (trace, summary) = imported(folder.path()).unwrap();
     let all = rows(&trace).1;
     assert_eq!(

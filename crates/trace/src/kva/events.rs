@@ -23,6 +23,14 @@ named! {
     }
 }
 
+impl EventKind {
+    /// Whether it tells what was there when the recording began: it happened at no time, and has no rate.
+    #[must_use]
+    pub fn is_initial(self) -> bool {
+        matches!(self, Self::Initial | Self::InitialLazy)
+    }
+}
+
 /// One recorded event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {

@@ -19,6 +19,9 @@ named! {
     }
 }
 
+/// Bytes of a unit at most: the kernel's offsets are shorter.
+pub const MOST_UNIT_BYTES: u64 = 1 << 32;
+
 /// What an allocation asked for besides a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AllocFlags {
@@ -89,10 +92,14 @@ impl TraceEvent for Event {
             charged_bytes: fields.optional("bytes_alloc")?,
             site: fields.text("site")?.to_owned(),
         };
-        if event.is_whole() {
-            Ok(event)
-        } else {
-            Err(format!("a field that is needed is missing: {}", kind.about()))
+        if !event.is_whole() {
+            return Err(format!("a field that is needed is missing: {}", kind.about()));
+        }
+        match (kind, event.offset_bytes, event.size_bytes) {
+            (EventKind::Alloc, Some(offset), Some(size)) if !is_object(offset, size) => {
+                Err(format!("{size} bytes at offset {offset} are no object"))
+            }
+            _ => Ok(event),
         }
     }
 
@@ -111,6 +118,13 @@ impl TraceEvent for Event {
         put(out, self.charged_bytes)?;
         write!(out, "{}", field(&self.site))
     }
+}
+
+/// Whether an object may have this place in its unit, and this size.
+#[must_use]
+pub fn is_object(offset_bytes: u64, size_bytes: u64) -> bool {
+    let end = offset_bytes.checked_add(size_bytes);
+    size_bytes > 0 && end.is_some_and(|end| end <= MOST_UNIT_BYTES)
 }
 
 impl Event {

@@ -18,7 +18,7 @@ pub use area::{AllocTotals, AllocWork, AreaFormat, AreaRecord, AreaRun, AreaVect
 pub use digest::{ChunkLine, Digest, chunk_lines_hash};
 pub use driver::Driver;
 pub use engine::{ChunkKey, Engine, Footprint, Location, PageMap};
-pub use events::{AllocFlags, Event, EventKind, Events};
+pub use events::{AllocFlags, Event, EventKind, Events, MOST_UNIT_BYTES, is_object};
 pub use op::{Answer, Op};
 pub use replay::{Recording, Skipped};
 pub use session::Session;

@@ -291,6 +291,14 @@ fn malformed_traces_are_errors_with_their_line() {
     fails_at(with("10,1,7", "10,1"), 5, "tid is unreadable");
     fails_at(with("4,4,6", "4,3,6"), 5, "power of two");
     fails_at(with("4,4,6", "4,4,8"), 5, "unknown flags");
+    for (place, said) in [
+        ("71796,0,4,6", "0 bytes at offset 71796 are no object"),
+        ("71796,18446744073709551615,4,6", "18446744073709551615 bytes at offset 71796"),
+        ("4294967293,4,4,6", "4 bytes at offset 4294967293 are no object"),
+    ] {
+        fails_at(with("71796,4,4,6", place), 5, said);
+    }
+    assert!(with("71796,4,4,6", "4294967292,4,4,6").is_ok());
     fails_at(with("4,4,6,16,caller", "4,4,6,16"), 5, "site is missing");
     fails_at(with("4,4,6,16,caller", "4,4,6,16,caller,"), 5, "at the end");
     fails_at(with("10,1,7,A,1", "10,1,7,A,4294967296"), 5, "unreadable");

@@ -4,7 +4,7 @@
 //! without a file on how many there were.
 
 use super::trees::tree_call;
-use super::{Action, Backing, Call, Caller, Errno, Events, Kind, Kinds, Mapping, Op, Shown};
+use super::{Action, Backing, Call, Caller, Errno, Event, Events, Kind, Kinds, Mapping, Op, Shown};
 use crate::{TraceError, TraceHeader, mt};
 use freehold_units::Span;
 use std::collections::{BTreeMap, HashMap};
@@ -22,6 +22,18 @@ mod flags {
 
 /// What `mprotect` says of addresses that are not mapped.
 const ENOMEM: Errno = Errno(12);
+
+/// Numbers of spaces that a file may leave out.
+const MOST_HOLES: u64 = 1 << 10;
+
+/// The highest number of a space that an event has.
+fn highest_space(event: &Event) -> u32 {
+    let new = match event.action {
+        Action::Exec { new_space } | Action::Fork { new_space, .. } => new_space,
+        _ => 0,
+    };
+    new.max(event.space.unwrap_or(0))
+}
 
 /// A recording, ready to replay.
 #[derive(Clone, Debug)]
@@ -47,11 +59,22 @@ impl Recording {
         let mut events = Events::open(file)?;
         let mut read = Self::of(events.header());
         let mut reader = Reader { page_bytes: events.header().page_bytes, ..Reader::default() };
+        let mut highest = (0, 0);
         while let Some(event) = events.next().transpose()? {
+            let space = highest_space(&event);
+            if space > highest.0 {
+                highest = (space, events.line());
+            }
             match reader.read(event.space, &event.action) {
                 Ok(op) => op.into_iter().for_each(|op| read.push(event.stamp.at_ns, op)),
                 Err(why) => read.skip(why),
             }
+        }
+        let (space, line) = highest;
+        // Each has memory of its own.
+        if u64::from(space) > events.line() + MOST_HOLES {
+            let reason = format!("mm is {space}, and spaces are numbered from 0 without holes");
+            return Err(TraceError::at(file, line, reason));
         }
         Ok(Self { kinds: reader.kinds, ..read })
     }

@@ -122,3 +122,21 @@ fn malformed_lines_are_errors_with_their_line() {
     changed_fails_at("e,12,,,,,,,0", "e,12,,,,,,,2", 17, "0 or 1");
     changed_fails_at("z,12,,,,,,,", "z,12,,,,,,,0", 18, "ret must be empty");
 }
+
+#[test]
+fn a_number_of_a_space_takes_no_more_memory_than_there_are_lines() {
+    let file = std::env::temp_dir().join(format!("freehold-spaces-{}.csv", std::process::id()));
+    let read = |from: &str, to: &str| {
+        std::fs::write(&file, TRACE.replacen(from, to, 1)).unwrap();
+        Recording::read(&file).map(drop)
+    };
+    for (from, to, line) in [
+        ("7,k,0,400000", "7,k,4294967295,400000", 7),
+        ("1200000,,,12", "1200000,,,4294967295", 15),
+        (",x,,,,,,,,0", ",x,,,,,,,,1044", 5),
+    ] {
+        fails_at(read(from, to), line, "spaces are numbered from 0 without holes");
+    }
+    read(",x,,,,,,,,0", ",x,,,,,,,,1043").unwrap();
+    std::fs::remove_file(&file).unwrap();
+}
