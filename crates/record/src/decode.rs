@@ -24,8 +24,6 @@ pub(crate) trait Values {
 
 /// Tasks whose calls have begun, at most.
 const MOST_PENDING: usize = 1 << 20;
-/// `CLONE_VM`: the new task shares the address space.
-const CLONE_VM: u64 = 0x100;
 /// `MAP_ANONYMOUS`.
 const MAP_ANONYMOUS: u64 = 0x20;
 
@@ -93,8 +91,9 @@ impl Decoder {
                 end: asked.need(&["end"])?,
                 purged: asked.need(&["npurged", "num_purged"])?,
             },
-            "percpu_create_chunk" => What::ChunkCreated { base: asked.need_hex(&["base_addr"])? },
-            "percpu_destroy_chunk" => What::ChunkDestroyed { base: asked.need_hex(&["base_addr"])? },
+            "percpu_create_chunk" | "percpu_destroy_chunk" => {
+                What::Chunk { base: asked.need_hex(&["base_addr"])?, created: name == "percpu_create_chunk" }
+            }
             "percpu_alloc_percpu" => asked.object_alloc()?,
             "percpu_free_percpu" => {
                 What::ObjectFree { base: asked.need_hex(&["base_addr"])?, offset: asked.need(&["off"])? }
@@ -112,14 +111,7 @@ impl Decoder {
             "ma_read" | "ma_write" | "ma_op" => asked.tree()?,
             "vm_unmapped_area" => asked.gap_search()?,
             "exit_mmap" => What::ExitMmap,
-            "task_newtask" => {
-                let (child, flags) = (asked.task("pid")?, asked.need_hex(&["clone_flags"])?);
-                if flags & CLONE_VM != 0 {
-                    What::Thread { child, flags }
-                } else {
-                    What::Fork { child, flags }
-                }
-            }
+            "task_newtask" => What::made(asked.task("pid")?, asked.need_hex(&["clone_flags"])?),
             "sched_process_exec" => What::Exec,
             "sched_process_exit" => What::Exit,
             _ => return self.call(tid, name, values),

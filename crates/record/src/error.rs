@@ -35,7 +35,7 @@ pub enum Error {
         /// The file or folder.
         file: PathBuf,
         /// The event, as `system:name`.
-        event: &'static str,
+        event: String,
         /// The first kernel that has it.
         since: &'static str,
         /// The kernel that was recorded.
@@ -47,6 +47,11 @@ impl Error {
     /// No trace can be made of the file.
     pub fn unfit(file: &Path, what: impl Into<String>) -> Self {
         Self::Unfit { file: file.to_owned(), what: what.into() }
+    }
+
+    /// What makes one of why a file cannot be opened.
+    pub(crate) fn open(file: &Path) -> impl FnOnce(io::Error) -> Self {
+        |reason| Self::File(TraceError::Open { file: file.to_owned(), reason })
     }
 
     /// A line of the file is wrong.

@@ -1,5 +1,6 @@
 //! One event, whatever recorded it: the common form between the readers of sources and the writers of traces.
 
+use freehold_trace::named;
 use freehold_trace::percpu::is_object;
 use std::rc::Rc;
 
@@ -54,15 +55,12 @@ pub enum What {
         /// How many areas.
         purged: u64,
     },
-    /// `percpu:percpu_create_chunk`.
-    ChunkCreated {
+    /// `percpu:percpu_create_chunk` or `percpu_destroy_chunk`.
+    Chunk {
         /// The chunk's address.
         base: u64,
-    },
-    /// `percpu:percpu_destroy_chunk`.
-    ChunkDestroyed {
-        /// The chunk's address.
-        base: u64,
+        /// Whether it is created; else it is destroyed.
+        created: bool,
     },
     /// `workqueue:workqueue_execute_start` or `_end` of the kernel's purge work.
     Work {
@@ -184,7 +182,22 @@ pub enum What {
     },
 }
 
+/// `CLONE_VM`: the new task shares the address space.
+pub(crate) const CLONE_VM: u64 = 0x100;
+/// `CLONE_THREAD`: the new task is a thread of the same process.
+pub(crate) const CLONE_THREAD: u64 = 0x1_0000;
+
 impl What {
+    /// The task made another one, by a call with these `CLONE_*`.
+    pub(crate) fn made(child: u32, flags: u64) -> Self {
+        if flags & CLONE_VM == 0 { Self::Fork { child, flags } } else { Self::Thread { child, flags } }
+    }
+
+    /// The same as perf tells it, by the processes of both tasks: the flags as far as these tell them.
+    pub(crate) fn made_in(child: u32, is_same_process: bool) -> Self {
+        Self::made(child, if is_same_process { CLONE_VM | CLONE_THREAD } else { 0 })
+    }
+
     /// Refuses what no kernel says: every reader asks this of what it has read.
     ///
     /// # Errors
@@ -260,21 +273,16 @@ pub enum File {
     },
 }
 
-/// Where a mapping comes from that no traced call made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The stack.
-    Stack,
-    /// The kernel's code for processes.
-    Vdso,
-    /// The kernel's data for processes.
-    Vvar,
-    /// A segment of a program.
-    File,
-    /// The heap, which `brk` moves the end of.
-    Heap,
-    /// Other memory.
-    Anon,
+named! {
+    /// Where a mapping comes from that no traced call made.
+    Source {
+        Stack "stack" "The stack."
+        Vdso "vdso" "The kernel's code for processes."
+        Vvar "vvar" "The kernel's data for processes."
+        File "file" "A segment of a program."
+        Heap "heap" "The heap, which `brk` moves the end of."
+        Anon "anon" "Other memory."
+    }
 }
 
 /// One line of `/proc/PID/maps`.
@@ -296,64 +304,39 @@ pub struct Mapping {
     pub offset: u64,
 }
 
-macro_rules! calls {
-    ($($(#[$doc:meta])* $variant:ident $name:literal [$($arg:literal)*],)*) => {
-        /// The system calls that are recorded.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Call {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl Call {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The name, as in `sys_enter_NAME`.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-
-            /// The names of its arguments, as in its format file; `a|b` are names in different kernels.
-            #[must_use]
-            pub fn args(self) -> &'static [&'static str] {
-                match self {
-                    $(Self::$variant => &[$($arg),*],)*
-                }
-            }
-
-            /// The call of that name.
-            #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|call| call.name() == name)
-            }
-        }
-    };
+named! {
+    /// The system calls that are recorded, by the name as in `sys_enter_NAME`.
+    Call {
+        Mmap "mmap" "Maps a file or memory."
+        Munmap "munmap" "Removes mappings."
+        Mprotect "mprotect" "Changes what may be done with mappings."
+        Mremap "mremap" "Moves or resizes a mapping."
+        Brk "brk" "Moves the end of the heap."
+        Madvise "madvise" "Tells how mappings are used."
+        ProcessMadvise "process_madvise" "Tells how mappings of another process are used."
+        Shmat "shmat" "Maps a segment of shared memory."
+        Shmdt "shmdt" "Removes the mapping of such a segment."
+        RemapFilePages "remap_file_pages" "Changes which part of a file pages show."
+        Mseal "mseal" "Forbids changes of mappings."
+    }
 }
 
-calls! {
-    /// `mmap`.
-    Mmap "mmap" ["addr" "len" "prot" "flags" "fd" "off"],
-    /// `munmap`.
-    Munmap "munmap" ["addr" "len"],
-    /// `mprotect`.
-    Mprotect "mprotect" ["start" "len" "prot"],
-    /// `mremap`.
-    Mremap "mremap" ["addr" "old_len" "new_len" "flags" "new_addr"],
-    /// `brk`.
-    Brk "brk" ["brk"],
-    /// `madvise`.
-    Madvise "madvise" ["start" "len_in|len" "behavior"],
-    /// `process_madvise`.
-    ProcessMadvise "process_madvise" ["pidfd" "vec" "vlen" "behavior" "flags"],
-    /// `shmat`.
-    Shmat "shmat" ["shmid" "shmaddr" "shmflg"],
-    /// `shmdt`.
-    Shmdt "shmdt" ["shmaddr"],
-    /// `remap_file_pages`.
-    RemapFilePages "remap_file_pages" ["start" "size" "prot" "pgoff" "flags"],
-    /// `mseal`.
-    Mseal "mseal" ["start" "len" "flags"],
+impl Call {
+    /// The names of its arguments, as in its format file; `a|b` are names in different kernels.
+    #[must_use]
+    pub fn args(self) -> &'static [&'static str] {
+        match self {
+            Self::Mmap => &["addr", "len", "prot", "flags", "fd", "off"],
+            Self::Munmap => &["addr", "len"],
+            Self::Mprotect => &["start", "len", "prot"],
+            Self::Mremap => &["addr", "old_len", "new_len", "flags", "new_addr"],
+            Self::Brk => &["brk"],
+            Self::Madvise => &["start", "len_in|len", "behavior"],
+            Self::ProcessMadvise => &["pidfd", "vec", "vlen", "behavior", "flags"],
+            Self::Shmat => &["shmid", "shmaddr", "shmflg"],
+            Self::Shmdt => &["shmaddr"],
+            Self::RemapFilePages => &["start", "size", "prot", "pgoff", "flags"],
+            Self::Mseal => &["start", "len", "flags"],
+        }
+    }
 }

@@ -16,7 +16,7 @@
 //! Cost: reading or writing `recording` is linear in its length, at most 64 KiB.
 
 use crate::Error;
-use freehold_trace::{Kind, TraceError, read_text};
+use freehold_trace::{Kind, named, read_text};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,68 +28,35 @@ pub const TITLE: &str = "#freehold-recording v1";
 /// Bytes of it at most.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// Whether the kernel's pools of areas were emptied before the recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pools {
-    /// They were.
-    Drained,
-    /// What they held is not known.
-    #[default]
-    Unknown,
-}
-
-impl Pools {
-    /// As it stands in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Drained => "drained",
-            Self::Unknown => "unknown",
-        }
+named! {
+    /// Whether the kernel's pools of areas were emptied before the recording.
+    #[derive(Default)]
+    Pools {
+        Drained "drained" "They were."
+        #[default]
+        Unknown "unknown" "What they held is not known."
     }
 }
 
-/// What recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
-    /// tracefs, by a program of ours.
-    #[default]
-    Tracefs,
-    /// ptrace, by a program of ours.
-    Ptrace,
-    /// perf.
-    Perf,
-    /// trace-cmd.
-    TraceCmd,
-    /// bpftrace.
-    Bpftrace,
-    /// strace.
-    Strace,
-}
-
-impl Origin {
-    const ALL: [Self; 6] =
-        [Self::Tracefs, Self::Ptrace, Self::Perf, Self::TraceCmd, Self::Bpftrace, Self::Strace];
-
-    /// As it stands in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tracefs => "tracefs",
-            Self::Ptrace => "ptrace",
-            Self::Perf => "perf",
-            Self::TraceCmd => "trace-cmd",
-            Self::Bpftrace => "bpftrace",
-            Self::Strace => "strace",
-        }
+named! {
+    /// What recorded.
+    #[derive(Default)]
+    Origin {
+        #[default]
+        Tracefs "tracefs" "tracefs, by a program of ours."
+        Ptrace "ptrace" "ptrace, by a program of ours."
+        Perf "perf" "perf."
+        TraceCmd "trace-cmd" "trace-cmd."
+        Bpftrace "bpftrace" "bpftrace."
+        Strace "strace" "strace."
     }
 }
 
 /// What the file `recording` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// What was recorded.
-    pub kind: Kind,
+    /// What was recorded; nothing if only the events tell.
+    pub kind: Option<Kind>,
     /// Release of the kernel, as `uname -r` says.
     pub release: String,
     /// The machine, as `uname -m` says.
@@ -131,31 +98,11 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// A recording of this kind of which nothing else is known: an import of a file that does not tell.
+    /// A recording of which nothing else is known: an import of a file that does not tell.
     #[must_use]
-    pub fn unknown(kind: Kind, source: Origin) -> Self {
-        Self {
-            kind,
-            release: "unknown".to_owned(),
-            arch: "unknown".to_owned(),
-            page_bytes: 4096,
-            possible: 0,
-            online: 0,
-            cmdline: String::new(),
-            start_ns: 0,
-            end_ns: 0,
-            pools: Pools::Unknown,
-            command: String::new(),
-            pid: None,
-            source,
-            lost: BTreeMap::new(),
-            snapshot_start: None,
-            snapshot_end: None,
-            overcommit: None,
-            mmap_min_addr: None,
-            stack_limit: None,
-            boot: false,
-        }
+    pub fn unknown(source: Origin) -> Self {
+        let (release, arch) = ("unknown".to_owned(), "unknown".to_owned());
+        Self { source, release, arch, page_bytes: 4096, ..Self::default() }
     }
 
     /// Events lost on all CPUs.
@@ -170,8 +117,7 @@ impl Meta {
     /// It cannot be opened, or a line of it is not as it should be.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let file = folder.join(RECORDING);
-        let text =
-            read_text(&file, MOST_BYTES).map_err(|reason| TraceError::Open { file: file.clone(), reason })?;
+        let text = read_text(&file, MOST_BYTES).map_err(Error::open(&file))?;
         Self::parse(&file, &text)
     }
 
@@ -184,7 +130,7 @@ impl Meta {
         if lines.next().map(|(_, line)| line) != Some(TITLE) {
             return Err(Error::line(file, 1, format!("not a recording: line 1 must be `{TITLE}`")));
         }
-        let mut meta = Self::unknown(Kind::Kva, Origin::Tracefs);
+        let mut meta = Self::unknown(Origin::Tracefs);
         let mut seen = Vec::new();
         for (number, line) in lines {
             let (key, value) = line
@@ -205,7 +151,9 @@ impl Meta {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
-            "kind" => self.kind = Kind::named(value).ok_or_else(|| format!("unknown kind {value:?}"))?,
+            "kind" => {
+                self.kind = Some(Kind::named(value).ok_or_else(|| format!("unknown kind {value:?}"))?);
+            }
             "release" => value.clone_into(&mut self.release),
             "arch" => value.clone_into(&mut self.arch),
             "pagesize" => self.page_bytes = number(key, value)?,
@@ -217,14 +165,13 @@ impl Meta {
             "start_ns" => self.start_ns = number(key, value)?,
             "end_ns" => self.end_ns = number(key, value)?,
             "pools" => {
-                let named = [Pools::Drained, Pools::Unknown].into_iter().find(|it| it.name() == value);
+                let named = Pools::named(value);
                 self.pools = named.ok_or_else(|| format!("pools are drained or unknown, not {value:?}"))?;
             }
             "command" => value.clone_into(&mut self.command),
             "pid" => self.pid = Some(number(key, value)?),
             "source" => {
-                let named = Origin::ALL.into_iter().find(|it| it.name() == value);
-                self.source = named.ok_or_else(|| format!("unknown source {value:?}"))?;
+                self.source = Origin::named(value).ok_or_else(|| format!("unknown source {value:?}"))?;
             }
             "snapshot_start" => self.snapshot_start = Some(moments(key, value)?),
             "snapshot_end" => self.snapshot_end = Some(moments(key, value)?),
@@ -246,7 +193,7 @@ impl Meta {
     /// Those of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let line = |text: &str| text.replace(['\n', '\r'], " ");
-        writeln!(out, "{TITLE}\nkind={}", self.kind.name())?;
+        writeln!(out, "{TITLE}\nkind={}", self.kind.map_or("", Kind::name))?;
         writeln!(out, "release={}\narch={}", line(&self.release), line(&self.arch))?;
         writeln!(out, "pagesize={}\npossible={}\nonline={}", self.page_bytes, self.possible, self.online)?;
         writeln!(out, "cmdline={}\nclock=mono", line(&self.cmdline))?;

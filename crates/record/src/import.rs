@@ -5,17 +5,17 @@
 
 use crate::Error;
 use crate::convert::{Summary, convert};
-use crate::event::{Event, What};
+use crate::event::What;
 use crate::folder::{Meta, Origin, RECORDING};
-use crate::recording::{NEEDED, Recording, Source, open_folder};
-use crate::snapshot::{Area, Snapshots};
+use crate::recording::{Recording, check_events, open_folder};
+use crate::snapshot::Snapshots;
+use crate::source::Events;
 use crate::text::Text;
 use crate::text::line::{Shared, head};
 use crate::text::strace::{self, Strace};
 use crate::text::{maps, vmallocinfo};
 use crate::{perf_data, trace_dat};
-use freehold_trace::{Kind, Lines, TraceError};
-use std::collections::VecDeque;
+use freehold_trace::{Kind, Lines};
 use std::fs;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -66,17 +66,15 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
     let mut unpacked = None;
     let mut recording = open(file, looks, &mut unpacked)?;
     read_snapshots(&snapshots, &mut recording.snapshots)?;
-    let mut events = Undecided { events: recording.events, ahead: VecDeque::new() };
-    let mut meta = recording.meta;
-    match options.kind {
-        Some(kind) if !recording.has_kind || kind == meta.kind => meta.kind = kind,
-        Some(kind) => {
-            let what = format!("a recording of kind {}, not {}", meta.kind.name(), kind.name());
+    let (mut meta, mut events) = (recording.meta, recording.events);
+    let kind = match (meta.kind, options.kind) {
+        (Some(kind), Some(wanted)) if kind != wanted => {
+            let what = format!("a recording of kind {}, not {}", kind.name(), wanted.name());
             return Err(Error::unfit(file, what));
         }
-        None if !recording.has_kind => meta.kind = events.kind(file)?,
-        None => {}
-    }
+        (Some(kind), _) | (None, Some(kind)) => kind,
+        (None, None) => kind_of(&mut events, file)?,
+    };
     if !meta.page_bytes.is_power_of_two() {
         return Err(Error::unfit(file, format!("a page of {} bytes is no power of two", meta.page_bytes)));
     }
@@ -84,14 +82,12 @@ pub fn import(files: &[PathBuf], options: &Options, out: &mut impl Write) -> Res
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         name.split('.').next().unwrap_or_default().clone_into(&mut meta.command);
     }
-    let mut summary = convert(&meta, &recording.snapshots, &mut events, out)?;
-    summary.warnings.extend(events.events.warnings());
-    if summary.rows == 0 && recording.has_kind {
+    let mut summary = convert(kind, &meta, &recording.snapshots, &mut events, out)?;
+    summary.warnings.extend(events.warnings());
+    if summary.rows == 0 && meta.kind.is_some() {
         summary.warnings.push("nothing was recorded".to_owned());
     } else if summary.rows == 0 {
-        let (_, _, event, since) =
-            NEEDED.into_iter().find(|(kind, ..)| *kind == meta.kind).unwrap_or(NEEDED[0]);
-        return Err(Error::MissingEvent { file: file.clone(), event, since, release: meta.release });
+        check_events(kind, file, &meta, |_| false)?;
     }
     Ok(summary)
 }
@@ -113,7 +109,7 @@ fn looked_at(file: &Path) -> Result<Looks, Error> {
         return Ok(Looks::Folder);
     }
     let mut reader = opened(file)?;
-    let first = reader.fill_buf().map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
+    let first = reader.fill_buf().map_err(Error::open(file))?;
     if first.starts_with(perf_data::MAGIC) {
         return Ok(Looks::PerfData);
     }
@@ -164,7 +160,7 @@ fn looked_at(file: &Path) -> Result<Looks, Error> {
 }
 
 fn opened(file: &Path) -> Result<Box<dyn BufRead>, Error> {
-    Ok(freehold_trace::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?)
+    freehold_trace::open(file).map_err(Error::open(file))
 }
 
 fn open(
@@ -172,21 +168,19 @@ fn open(
     looks: Looks,
     unpacked: &mut Option<tempfile::NamedTempFile>,
 ) -> Result<Recording, Error> {
-    let of_text = |origin, events: Box<dyn Source>| Recording {
-        meta: Meta::unknown(Kind::Kva, origin),
-        has_kind: false,
-        snapshots: Snapshots::default(),
-        events,
+    let of_text = |origin, events| {
+        let (meta, snapshots) = (Meta::unknown(origin), Snapshots::default());
+        Recording { meta, snapshots, events }
     };
     Ok(match looks {
         Looks::Folder => open_folder(file)?,
         Looks::PerfData => perf_data::open(plain(file, perf_data::MAGIC, unpacked)?)?,
         Looks::TraceDat => trace_dat::open(plain(file, trace_dat::MAGIC, unpacked)?)?,
         Looks::Text(origin) => {
-            of_text(origin, Box::new(Text::new(Lines::open(file)?.lossy(), Shared::default())))
+            of_text(origin, Events::new(Text::new(Lines::open(file)?.lossy(), Shared::default())))
         }
         Looks::Strace => {
-            of_text(Origin::Strace, Box::new(Text::new(Lines::open(file)?.lossy(), Strace::default())))
+            of_text(Origin::Strace, Events::new(Text::new(Lines::open(file)?.lossy(), Strace::default())))
         }
         Looks::Areas => return Err(Error::unfit(file, "no recording")),
     })
@@ -213,54 +207,25 @@ fn plain<'a>(
 }
 
 fn read_snapshots(files: &[PathBuf], snapshots: &mut Snapshots) -> Result<(), Error> {
-    let areas = |file: &PathBuf| -> Result<Vec<Area>, Error> { vmallocinfo::read(Lines::open(file)?) };
-    let mut files = files.iter();
-    if let Some(before) = files.next() {
-        snapshots.start.areas = Some(areas(before)?);
+    let mut moments = [&mut snapshots.start, &mut snapshots.end].into_iter();
+    for file in files {
+        let Some(moment) = moments.next() else {
+            return Err(Error::unfit(file, "more than two files of /proc/vmallocinfo"));
+        };
+        moment.areas = Some(vmallocinfo::read(Lines::open(file)?)?);
     }
-    if let Some(after) = files.next() {
-        snapshots.end.areas = Some(areas(after)?);
-    }
-    match files.next() {
-        Some(file) => Err(Error::unfit(file, "more than two files of /proc/vmallocinfo")),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
-/// Events of which the kind is not known before some of them are read.
-struct Undecided {
-    events: Box<dyn Source>,
-    ahead: VecDeque<Event>,
-}
-
-impl Undecided {
-    /// The kind of the first event that has one.
-    fn kind(&mut self, file: &Path) -> Result<Kind, Error> {
-        while self.ahead.len() < MOST_UNDECIDED {
-            let Some(event) = self.events.next().transpose()? else { break };
-            let kind = match event.what {
-                What::AreaAlloc { .. } | What::AreaFree { .. } | What::AreaPurge { .. } => Some(Kind::Kva),
-                What::ObjectAlloc { .. } | What::ObjectFree { .. } | What::ObjectFail { .. } => {
-                    Some(Kind::Pcpu)
-                }
-                What::Call { .. } | What::GapSearch { .. } | What::ExitMmap => Some(Kind::Vma),
-                What::Tree { .. } => Some(Kind::Mt),
-                _ => None,
-            };
-            self.ahead.push_back(event);
-            if let Some(kind) = kind {
-                return Ok(kind);
-            }
-        }
-        let wanted = "vmalloc, percpu, maple_tree, mmap or memory calls";
-        Err(Error::unfit(file, format!("none of the events that are of use: {wanted}")))
-    }
-}
-
-impl Iterator for Undecided {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.ahead.pop_front().map(Ok).or_else(|| self.events.next())
-    }
+/// The kind of the first event that has one.
+fn kind_of(events: &mut Events, file: &Path) -> Result<Kind, Error> {
+    let kind = events.find(MOST_UNDECIDED, |event| match event.what {
+        What::AreaAlloc { .. } | What::AreaFree { .. } | What::AreaPurge { .. } => Some(Kind::Kva),
+        What::ObjectAlloc { .. } | What::ObjectFree { .. } | What::ObjectFail { .. } => Some(Kind::Pcpu),
+        What::Call { .. } | What::GapSearch { .. } | What::ExitMmap => Some(Kind::Vma),
+        What::Tree { .. } => Some(Kind::Mt),
+        _ => None,
+    })?;
+    let wanted = "vmalloc, percpu, maple_tree, mmap or memory calls";
+    kind.ok_or_else(|| Error::unfit(file, format!("none of the events that are of use: {wanted}")))
 }

@@ -22,6 +22,7 @@ mod perf_data;
 mod raw;
 mod recording;
 pub mod snapshot;
+mod source;
 mod text;
 mod trace_dat;
 

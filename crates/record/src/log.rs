@@ -8,23 +8,14 @@
 //! FILE is `-` (anonymous), `?` (unknown) or `DEV:INODE` in decimal. Cost: one line of memory.
 
 use crate::Error;
-use crate::event::{Call, Event, File, Mapping, Source, What};
-use freehold_trace::Lines;
+use crate::event::{Call, Event, File, Mapping, Source as Origin, What};
+use crate::source::{Events, Source};
+use freehold_trace::{Fields, Lines};
 use std::io::{self, Write};
-use std::path::Path;
 use std::rc::Rc;
 
 /// The name of the file.
 pub const EVENTS_LOG: &str = "events.log";
-
-const SOURCES: [(Source, &str); 6] = [
-    (Source::Stack, "stack"),
-    (Source::Vdso, "vdso"),
-    (Source::Vvar, "vvar"),
-    (Source::File, "file"),
-    (Source::Heap, "heap"),
-    (Source::Anon, "anon"),
-];
 
 /// Writes one event.
 ///
@@ -43,7 +34,6 @@ pub fn write(out: &mut impl Write, event: &Event) -> io::Result<()> {
             writeln!(out, " = {ret} {}", file_word(*file))
         }
         What::KernelMapping(mapping) => {
-            let source = SOURCES.iter().find(|(source, _)| *source == mapping.source);
             writeln!(
                 out,
                 "map {:x} {:x} {} {} {} {} {:x}",
@@ -51,7 +41,7 @@ pub fn write(out: &mut impl Write, event: &Event) -> io::Result<()> {
                 mapping.end,
                 mapping.prot,
                 if mapping.shared { 's' } else { 'p' },
-                source.map_or("anon", |(_, name)| name),
+                mapping.source.name(),
                 file_word(mapping.file),
                 mapping.offset
             )
@@ -72,119 +62,73 @@ fn file_word(file: File) -> String {
     }
 }
 
-/// The events of a file, in order. Nothing follows an error.
-pub struct Log {
-    lines: Lines,
-    ended: bool,
+/// The events of these lines, in order. Nothing follows an error.
+pub fn events(lines: Lines) -> impl Iterator<Item = Result<Event, Error>> {
+    Events::new(Log(lines))
 }
 
-impl Log {
-    /// Opens the file.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub fn open(file: &Path) -> Result<Self, Error> {
-        Ok(Self::new(Lines::open(file)?))
-    }
+/// A file of such lines.
+pub(crate) struct Log(pub(crate) Lines);
 
-    /// Reads these lines.
-    #[must_use]
-    pub fn new(lines: Lines) -> Self {
-        Self { lines, ended: false }
-    }
-
+impl Source for Log {
     fn read(&mut self) -> Result<Option<Event>, Error> {
-        let Some(text) = self.lines.advance()? else { return Ok(None) };
+        let Some(text) = self.0.advance()? else { return Ok(None) };
         let parsed = parse(text);
-        parsed.map(Some).map_err(|what| self.lines.error(what).into())
+        parsed.map(Some).map_err(|what| self.0.error(what).into())
     }
-}
 
-impl Iterator for Log {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let event = self.read().transpose();
-        self.ended = !matches!(event, Some(Ok(_)));
-        event
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 
 fn parse(text: &str) -> Result<Event, String> {
-    let mut words = text.split(' ');
-    let (at, cpu, tid) =
-        (decimal(&mut words, "the time")?, decimal(&mut words, "the CPU")?, decimal(&mut words, "the task")?);
-    let mut has_name = true;
-    let what = match word(&mut words, "the event")? {
-        "call" => {
-            has_name = false;
-            parse_call(&mut words)?
-        }
-        "map" => {
-            has_name = false;
-            parse_map(&mut words)?
-        }
+    let mut fields = Fields::new(text, ' ');
+    let (at, cpu, tid) = (fields.value("the time")?, fields.value("the CPU")?, fields.value("the task")?);
+    let what = match fields.text("the event")? {
+        "call" => parse_call(&mut fields)?,
+        "map" => parse_map(&mut fields)?,
         "exec" => What::Exec,
         "exit" => What::Exit,
-        "fork" => What::Fork { child: decimal(&mut words, "the child")?, flags: hex(&mut words, "flags")? },
-        "thread" => {
-            What::Thread { child: decimal(&mut words, "the child")?, flags: hex(&mut words, "flags")? }
-        }
+        "fork" => What::Fork { child: fields.value("the child")?, flags: fields.hex("flags")? },
+        "thread" => What::Thread { child: fields.value("the child")?, flags: fields.hex("flags")? },
         other => return Err(format!("unknown event {other:?}")),
     };
-    let rest: Vec<&str> = words.collect();
-    if !has_name && !rest.is_empty() {
-        return Err(format!("unexpected {:?} at the end", rest.join(" ")));
-    }
-    let comm = (!rest.is_empty()).then(|| Rc::from(rest.join(" ")));
+    let comm = match what {
+        What::Call { .. } | What::KernelMapping(_) => fields.end().map(|()| None)?,
+        _ => fields.rest().map(Rc::from),
+    };
     Ok(Event { at, cpu, tid, comm, what })
 }
 
-fn parse_call<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<What, String> {
-    let name = word(words, "the call")?;
-    let call = Call::named(name).ok_or_else(|| format!("unknown call {name:?}"))?;
+fn parse_call(fields: &mut Fields<'_>) -> Result<What, String> {
+    let call = fields.choice("call", Call::named)?;
     let mut args = [0; 6];
     for (arg, name) in args.iter_mut().zip(call.args()) {
-        *arg = hex(words, name)?;
+        *arg = fields.hex(name)?;
     }
-    match word(words, "=")? {
-        "=" => {}
-        other => return Err(format!("\"=\" must stand where {other:?} does")),
-    }
-    Ok(What::Call { call, args, ret: decimal(words, "the result")?, file: parse_file(words)? })
+    fields.word("=")?;
+    Ok(What::Call { call, args, ret: fields.value("the result")?, file: parse_file(fields)? })
 }
 
-fn parse_map<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<What, String> {
-    let (start, end) = (hex(words, "the start")?, hex(words, "the end")?);
+fn parse_map(fields: &mut Fields<'_>) -> Result<What, String> {
+    let (start, end) = (fields.hex("the start")?, fields.hex("the end")?);
     if start >= end {
         return Err(format!("the mapping ends at {end:x}, not above its start {start:x}"));
     }
-    let prot = decimal(words, "the protection")?;
-    let shared = match word(words, "p or s")? {
+    let prot = fields.value("the protection")?;
+    let shared = match fields.text("p or s")? {
         "p" => false,
         "s" => true,
         other => return Err(format!("a mapping is p or s, not {other:?}")),
     };
-    let name = word(words, "the source")?;
-    let source = SOURCES.iter().find(|(_, known)| *known == name).map(|(source, _)| *source);
-    let source = source.ok_or_else(|| format!("unknown source {name:?}"))?;
-    let file = parse_file(words)?;
-    Ok(What::KernelMapping(Mapping {
-        start,
-        end,
-        prot,
-        shared,
-        source,
-        file,
-        offset: hex(words, "the offset")?,
-    }))
+    let (source, file) = (fields.choice("source", Origin::named)?, parse_file(fields)?);
+    let offset = fields.hex("the offset")?;
+    Ok(What::KernelMapping(Mapping { start, end, prot, shared, source, file, offset }))
 }
 
-fn parse_file<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<File, String> {
-    match word(words, "the file")? {
+fn parse_file(fields: &mut Fields<'_>) -> Result<File, String> {
+    match fields.text("the file")? {
         "-" => Ok(File::Anonymous),
         "?" => Ok(File::Unknown),
         text => {
@@ -194,21 +138,4 @@ fn parse_file<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<File, Str
             numbers.ok_or_else(|| format!("a file is -, ? or DEV:INODE, not {text:?}"))
         }
     }
-}
-
-fn word<'a>(words: &mut impl Iterator<Item = &'a str>, what: &str) -> Result<&'a str, String> {
-    words.next().ok_or_else(|| format!("{what} is missing"))
-}
-
-fn decimal<'a, T: std::str::FromStr>(
-    words: &mut impl Iterator<Item = &'a str>,
-    what: &str,
-) -> Result<T, String> {
-    let text = word(words, what)?;
-    text.parse().map_err(|_| format!("{what} is not a number: {text:?}"))
-}
-
-fn hex<'a>(words: &mut impl Iterator<Item = &'a str>, what: &str) -> Result<u64, String> {
-    let text = word(words, what)?;
-    u64::from_str_radix(text, 16).map_err(|_| format!("{what} is not hexadecimal: {text:?}"))
 }

@@ -5,13 +5,13 @@
 
 use crate::Error;
 use crate::decode::Decoder;
-use crate::event::{Event, File, Mapping, What};
+use crate::event::{Event, Mapping, What};
 use crate::folder::{Meta, Origin};
-use crate::raw::{Field, Format, MOST_BYTES, Meaning, Symbols};
-use crate::recording::{Recording, Source};
+use crate::raw::{Field, Format, MOST_BYTES, Meaning, Symbols, word32, word64};
+use crate::recording::Recording;
 use crate::snapshot::Snapshots;
+use crate::source::{Events, Source};
 use crate::text::maps;
-use freehold_trace::{Kind, TraceError};
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,21 +28,19 @@ const MISC_EXEC: u16 = 1 << 13;
 const MISC_BUILD_ID: u16 = 1 << 14;
 /// Samples were dropped by a filter, as `misc` of lost ones says.
 const MISC_BPF: u16 = 1 << 15;
-/// `CLONE_VM` and `CLONE_THREAD`: what perf tells of the flags.
-const THREAD: u64 = 0x1_0100;
 
 /// Opens a file.
 ///
 /// # Errors
 /// It cannot be read as what it is.
 pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
-    let opened = fs::File::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
+    let opened = fs::File::open(file).map_err(Error::open(file))?;
     check_places(opened).map_err(|error| Error::unfit(file, format!("perf.data: {error}")))?;
     let name = file.to_str().ok_or_else(|| Error::unfit(file, "the name is not UTF-8"))?;
     let mut reader = PerfDataFileReader::new();
     let opened = guarded(|| reader.open_file(name, PerfDataFileEventOrder::Time));
     opened.map_err(|error| Error::unfit(file, format!("perf.data: {error}")))?;
-    let mut meta = Meta::unknown(Kind::Kva, Origin::Perf);
+    let mut meta = Meta::unknown(Origin::Perf);
     let header = |index| String::from_utf8_lossy(reader.header_string(index)).into_owned();
     for (index, into) in
         [(PerfHeaderIndex::OSRelease, &mut meta.release), (PerfHeaderIndex::Arch, &mut meta.arch)]
@@ -50,16 +48,14 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
         Some(header(index)).filter(|text| !text.is_empty()).into_iter().for_each(|text| *into = text);
     }
     let cpus = reader.header(PerfHeaderIndex::NrCpus);
-    let cpu = |at: usize| cpus.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
-    (meta.online, meta.possible) = (cpu(0).unwrap_or(0), cpu(4).unwrap_or(0));
+    (meta.online, meta.possible) = (word32(cpus, 0).unwrap_or(0), word32(cpus, 4).unwrap_or(0));
     let page = reader.tracing_data_page_size();
     meta.page_bytes = if page > 0 { u64::from(page) } else { 4096 };
     let functions = String::from_utf8_lossy(reader.tracing_data_kallsyms());
     let (meaning, decoder) =
         (Meaning { symbols: Symbols::parse(&functions), ..Meaning::default() }, Decoder::default());
-    let events =
-        Box::new(Samples { file: file.to_owned(), reader, number: 0, ended: false, meaning, decoder });
-    Ok(Recording { meta, has_kind: false, snapshots: Snapshots::default(), events })
+    let events = Events::new(Samples { file: file.to_owned(), reader, number: 0, meaning, decoder });
+    Ok(Recording { meta, snapshots: Snapshots::default(), events })
 }
 
 /// What the crate does with a file that is damaged on purpose is not ours to promise: a panic is an error, too.
@@ -74,12 +70,7 @@ fn check_places(mut file: fs::File) -> io::Result<()> {
     let len = file.metadata()?.len();
     let mut header = [0u8; 104];
     file.read_exact(&mut header)?;
-    let word = |bytes: &[u8], at: usize| {
-        bytes
-            .get(at..)
-            .and_then(|rest| rest.first_chunk())
-            .map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes))
-    };
+    let word = |bytes: &[u8], at: usize| word64(bytes, at).unwrap_or(u64::MAX);
     if word(&header, 8) != header.len() as u64 {
         return Err(odd("a file that was piped, or of a big-endian machine: record it with -o FILE"));
     }
@@ -97,18 +88,17 @@ fn check_places(mut file: fs::File) -> io::Result<()> {
     if whole && fits { Ok(()) } else { Err(odd(cut_off)) }
 }
 
-/// The events of a file. Nothing follows an error.
+/// The events of a file.
 struct Samples {
     file: PathBuf,
     reader: PerfDataFileReader,
     /// The number of the record, from 1.
     number: u64,
-    ended: bool,
     meaning: Meaning,
     decoder: Decoder,
 }
 
-impl Samples {
+impl Source for Samples {
     fn read(&mut self) -> Result<Option<Event>, Error> {
         loop {
             self.number += 1;
@@ -125,36 +115,30 @@ impl Samples {
         }
     }
 
+    fn warnings(&self) -> Vec<String> {
+        self.decoder.warnings()
+    }
+}
+
+impl Samples {
     fn event(&mut self) -> Result<Option<Event>, String> {
         let event = self.reader.current_event();
         if event.header.ty != PerfEventHeaderType::Sample {
             let info = self.reader.get_non_sample_event_info(&event);
             let (at, cpu) = info.map_or((0, 0), |info| (info.time, info.cpu));
             let misc = event.header.misc.0;
-            let (decoder, meaning) = (&mut self.decoder, &mut self.meaning);
-            let said = other_record(
-                event.header.ty,
-                misc,
-                event.data.get(8..).unwrap_or_default(),
-                decoder,
-                meaning,
-            );
+            let data = event.data.get(8..).unwrap_or_default();
+            let said = other_record(event.header.ty, misc, data, &mut self.decoder, &mut self.meaning);
             let Some((tid, what)) = said else { return Ok(None) };
             what.check()?;
-            let comm = meaning.tasks.get(&tid).cloned();
-            return Ok(Some(Event { at, cpu, tid, comm, what }));
+            return Ok(Some(self.meaning.event(at, cpu, tid, what)));
         }
         let info = self.reader.get_sample_event_info(&event);
         let info = info.map_err(|error| format!("a sample that cannot be read: {error}"))?;
         let Some(format) = info.format() else { return Ok(None) };
         let id = format.id() as u16;
         self.meaning.formats.entry(id).or_insert_with(|| own_format(format));
-        let (at, cpu) = (info.time, info.cpu);
-        let decoded = self.meaning.decode(&mut self.decoder, info.raw_data())?;
-        Ok(decoded.map(|(tid, what)| {
-            let comm = self.meaning.tasks.get(&tid).cloned();
-            Event { at, cpu, tid, comm, what }
-        }))
+        self.meaning.decode(&mut self.decoder, info.time, info.cpu, info.raw_data())
     }
 }
 
@@ -176,8 +160,7 @@ fn other_record(
     decoder: &mut Decoder,
     meaning: &mut Meaning,
 ) -> Option<(u32, What)> {
-    let short = |at: usize| data.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
-    let long = |at: usize| data.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    let (short, long) = (|at: usize| word32(data, at), |at: usize| word64(data, at));
     let name = |at: usize| {
         let bytes = data.get(at..)?;
         let end = bytes.iter().position(|byte| *byte == 0)?;
@@ -193,21 +176,18 @@ fn other_record(
             let (pid, parent, child, by) = (short(0)?, short(4)?, short(8)?, short(12)?);
             let same = meaning.tasks.get(&by).cloned();
             same.into_iter().for_each(|name| drop(meaning.tasks.insert(child, name)));
-            let thread = What::Thread { child, flags: THREAD };
-            Some((by, if pid == parent { thread } else { What::Fork { child, flags: 0 } }))
+            Some((by, What::made_in(child, pid == parent)))
         }
         PerfEventHeaderType::Exit => Some((short(8)?, What::Exit)),
         PerfEventHeaderType::Lost => Some((0, decoder.lost(long(8), false)?)),
         PerfEventHeaderType::LostSamples if misc & MISC_BPF == 0 => Some((0, decoder.lost(long(0), true)?)),
         PerfEventHeaderType::Mmap2 => {
             let (tid, start, len, offset) = (short(4)?, long(8)?, long(16)?, long(24)?);
-            let (major, minor, inode) = (short(32)?, short(36)?, long(40)?);
+            let (device, inode) = ([short(32)?, short(36)?], long(40)?);
             let (prot, flags) = (short(56)?, short(60)?);
-            let (major, minor, inode) =
-                if misc & MISC_BUILD_ID != 0 { (0, 0, 0) } else { (major, minor, inode) };
-            let (file, source) =
-                maps::shown(&format!("{major:x}:{minor:x}"), &inode.to_string(), &name(64)?)?;
-            let offset = if matches!(file, File::Known { .. }) { offset } else { 0 };
+            let (device, inode) = if misc & MISC_BUILD_ID != 0 { ([0, 0], 0) } else { (device, inode) };
+            let (file, source) = maps::shown(device, inode, &name(64)?);
+            let offset = if inode == 0 { 0 } else { offset };
             let (end, prot, shared) = (start.checked_add(len)?, prot & 7, flags & 1 != 0);
             let mapping = Mapping { start, end, prot, shared, source, file, offset };
             // The kernel's own mappings are of no task.
@@ -215,24 +195,5 @@ fn other_record(
             counts.then_some((tid, What::KernelMapping(mapping)))
         }
         _ => None,
-    }
-}
-
-impl Iterator for Samples {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let event = self.read().transpose();
-        self.ended = !matches!(event, Some(Ok(_)));
-        event
-    }
-}
-
-impl Source for Samples {
-    fn warnings(&self) -> Vec<String> {
-        self.decoder.warnings()
     }
 }

@@ -1,14 +1,14 @@
 //! A recording that was opened: what is known of it, and its events in order of time.
 
 use crate::Error;
-use crate::decode::Decoder;
 use crate::event::Event;
 use crate::folder::{self, Meta};
 use crate::log::{EVENTS_LOG, Log};
 use crate::raw::{Format, Layout, MOST_BYTES, Meaning, Raw, Symbols};
 use crate::snapshot::{Snapshot, Snapshots};
-use crate::text::{Grammar, Text, maps, percpu_stats, vmallocinfo};
-use freehold_trace::{Kind, Lines, TraceError, read_text, read_text_lossy};
+use crate::source::{Events, Source};
+use crate::text::{maps, percpu_stats, vmallocinfo};
+use freehold_trace::{Kind, Lines, read_text, read_text_lossy};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -18,59 +18,27 @@ pub(crate) const MOST_SYMBOLS: u64 = 64 << 20;
 /// Events that are described, at most.
 const MOST_EVENTS: usize = 1 << 14;
 
-/// What makes events.
-pub(crate) trait Source: Iterator<Item = Result<Event, Error>> {
-    /// What was missing or odd so far, a sentence each.
-    fn warnings(&self) -> Vec<String>;
-}
-
-impl Source for Raw {
-    fn warnings(&self) -> Vec<String> {
-        self.decoder.warnings()
-    }
-}
-
-impl<G: Grammar> Source for Text<G> {
-    fn warnings(&self) -> Vec<String> {
-        self.decoder.warnings()
-    }
-}
-
-impl Source for Log {
-    fn warnings(&self) -> Vec<String> {
-        Decoder::default().warnings()
-    }
-}
-
 /// The kernel's events, and beside them what ptrace saw of the same tasks.
 struct Beside {
     raw: Raw,
     log: Log,
     /// The next of each.
-    next: [Option<Result<Event, Error>>; 2],
-}
-
-impl Iterator for Beside {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let [seen, told] = &mut self.next;
-        if seen.is_none() {
-            *seen = self.raw.next();
-        }
-        if told.is_none() {
-            *told = self.log.next();
-        }
-        let is_earlier = match (&*seen, &*told) {
-            (Some(Ok(seen)), Some(Ok(told))) => told.at < seen.at,
-            (Some(Err(_)), _) => false,
-            _ => told.is_some(),
-        };
-        if is_earlier { told.take() } else { seen.take() }
-    }
+    next: [Option<Event>; 2],
 }
 
 impl Source for Beside {
+    fn read(&mut self) -> Result<Option<Event>, Error> {
+        let [seen, told] = &mut self.next;
+        if seen.is_none() {
+            *seen = self.raw.read()?;
+        }
+        if told.is_none() {
+            *told = self.log.read()?;
+        }
+        let is_earlier = told.as_ref().is_some_and(|told| seen.as_ref().is_none_or(|seen| told.at < seen.at));
+        Ok(if is_earlier { told.take() } else { seen.take() })
+    }
+
     fn warnings(&self) -> Vec<String> {
         self.raw.warnings()
     }
@@ -79,22 +47,61 @@ impl Source for Beside {
 /// An opened recording.
 pub(crate) struct Recording {
     pub(crate) meta: Meta,
-    /// Whether `meta` says which kind it is; else the events do.
-    pub(crate) has_kind: bool,
     pub(crate) snapshots: Snapshots,
-    pub(crate) events: Box<dyn Source>,
+    pub(crate) events: Events,
 }
 
-/// Events that a kind of recording cannot do without, and the first kernel that has them.
-pub(crate) const NEEDED: [(Kind, &str, &str, &str); 7] = [
-    (Kind::Kva, "alloc_vmap_area", "vmalloc:alloc_vmap_area", "6.2"),
-    (Kind::Kva, "free_vmap_area_noflush", "vmalloc:free_vmap_area_noflush", "6.2"),
-    (Kind::Pcpu, "percpu_alloc_percpu", "percpu:percpu_alloc_percpu", "4.14"),
-    (Kind::Pcpu, "percpu_free_percpu", "percpu:percpu_free_percpu", "4.14"),
-    (Kind::Mt, "ma_write", "maple_tree:ma_write", "6.1"),
-    (Kind::Vma, "sys_enter_mmap", "syscalls:sys_enter_mmap", "2.6.33 (built with FTRACE_SYSCALLS)"),
-    (Kind::Vma, "sys_exit_mmap", "syscalls:sys_exit_mmap", "2.6.33 (built with FTRACE_SYSCALLS)"),
+/// The kernel's events of each kind of recording, by system and name, besides those of calls; and the first kernel that has
+/// one which the kind cannot do without.
+pub(crate) const EVENTS: [(Kind, &str, &str, Option<&str>); 21] = [
+    (Kind::Kva, "vmalloc", "alloc_vmap_area", Some("6.2")),
+    (Kind::Kva, "vmalloc", "free_vmap_area_noflush", Some("6.2")),
+    (Kind::Kva, "vmalloc", "purge_vmap_area_lazy", None),
+    // Areas of chunks have no event of their own.
+    (Kind::Kva, "percpu", "percpu_create_chunk", None),
+    (Kind::Kva, "percpu", "percpu_destroy_chunk", None),
+    (Kind::Pcpu, "percpu", "percpu_alloc_percpu", Some("4.14")),
+    (Kind::Pcpu, "percpu", "percpu_alloc_percpu_fail", None),
+    (Kind::Pcpu, "percpu", "percpu_free_percpu", Some("4.14")),
+    (Kind::Pcpu, "percpu", "percpu_create_chunk", None),
+    (Kind::Pcpu, "percpu", "percpu_destroy_chunk", None),
+    (Kind::Vma, "sched", "sched_process_exec", None),
+    (Kind::Vma, "sched", "sched_process_exit", None),
+    (Kind::Vma, "sched", "sched_process_fork", None),
+    // Its flags tell a thread from a process.
+    (Kind::Vma, "task", "task_newtask", None),
+    (Kind::Vma, "mmap", "vm_unmapped_area", None),
+    (Kind::Vma, "mmap", "exit_mmap", None),
+    (Kind::Vma, CALLS, "sys_enter_mmap", Some("2.6.33 (built with FTRACE_SYSCALLS)")),
+    (Kind::Vma, CALLS, "sys_exit_mmap", Some("2.6.33 (built with FTRACE_SYSCALLS)")),
+    (Kind::Mt, "maple_tree", "ma_op", None),
+    (Kind::Mt, "maple_tree", "ma_read", None),
+    (Kind::Mt, "maple_tree", "ma_write", Some("6.1")),
 ];
+/// The system of calls' events.
+pub(crate) const CALLS: &str = "syscalls";
+
+/// Refuses a recording without an event that its kind cannot do without.
+///
+/// # Errors
+/// The first event that is missing.
+pub(crate) fn check_events(
+    kind: Kind,
+    file: &Path,
+    meta: &Meta,
+    has: impl Fn(&str) -> bool,
+) -> Result<(), Error> {
+    for (of, system, name, since) in EVENTS {
+        if let Some(since) = since
+            && of == kind
+            && !has(name)
+        {
+            let (file, release) = (file.to_owned(), meta.release.clone());
+            return Err(Error::MissingEvent { file, event: format!("{system}:{name}"), since, release });
+        }
+    }
+    Ok(())
+}
 
 /// Opens a folder as the module [`folder`] describes it.
 ///
@@ -106,24 +113,18 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let log = folder.join(EVENTS_LOG);
     let cpus = numbered(folder, "cpu", ".raw")?;
     if log.exists() && cpus.is_empty() {
-        return Ok(Recording { meta, has_kind: true, snapshots, events: Box::new(Log::open(&log)?) });
+        return Ok(Recording { meta, snapshots, events: Events::new(Log(Lines::open(&log)?)) });
     }
     let mut meaning = Meaning::default();
     read_formats(&folder.join("events"), &mut meaning)?;
-    for (kind, name, event, since) in NEEDED {
-        if kind == meta.kind && !meaning.has(name) {
-            let (file, release) = (folder.to_owned(), meta.release.clone());
-            return Err(Error::MissingEvent { file, event, since, release });
-        }
-    }
+    meta.kind.map_or(Ok(()), |kind| check_events(kind, folder, &meta, |event| meaning.has(event)))?;
     if let Some(text) = text_if_there(&folder.join("kallsyms"), MOST_SYMBOLS)? {
         meaning.symbols = Symbols::parse(&text);
     }
     let names = folder.join("saved_cmdlines");
     if names.exists() {
         // What tasks call themselves.
-        let text = read_text_lossy(&names, MOST_SYMBOLS)
-            .map_err(|reason| TraceError::Open { file: names.clone(), reason })?;
+        let text = read_text_lossy(&names, MOST_SYMBOLS).map_err(Error::open(&names))?;
         meaning.read_tasks(&text);
     }
     let header = folder.join("events").join("header_page");
@@ -131,8 +132,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let layout = layout.map_err(|what| Error::line(&header, 1, what))?;
     let mut readers: Vec<(u32, PathBuf, Box<dyn Read>)> = Vec::new();
     for (cpu, file) in cpus {
-        let reader = freehold_trace::open(&file);
-        let reader = reader.map_err(|reason| TraceError::Open { file: file.clone(), reason })?;
+        let reader = freehold_trace::open(&file).map_err(Error::open(&file))?;
         readers.push((cpu, file, Box::new(reader)));
         let stats = folder::stats_file(folder, cpu);
         if let Some(text) = text_if_there(&stats, MOST_BYTES)? {
@@ -147,12 +147,12 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
         return Err(Error::unfit(folder, "neither cpuN.raw nor events.log: there are no events"));
     }
     let raw = Raw::new(readers, layout, meaning)?;
-    let events: Box<dyn Source> = if log.exists() {
-        Box::new(Beside { raw, log: Log::open(&log)?, next: [None, None] })
+    let events = if log.exists() {
+        Events::new(Beside { raw, log: Log(Lines::open(&log)?), next: [None, None] })
     } else {
-        Box::new(raw)
+        Events::new(raw)
     };
-    Ok(Recording { meta, has_kind: true, snapshots, events })
+    Ok(Recording { meta, snapshots, events })
 }
 
 fn snapshot(folder: &Path, moment: &str) -> Result<Snapshot, Error> {
@@ -205,13 +205,13 @@ fn numbered(folder: &Path, before: &str, after: &str) -> Result<Vec<(u32, PathBu
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let files: io::Result<Vec<_>> =
         fs::read_dir(folder).and_then(|files| files.map(|file| Ok(file?.path())).collect());
-    let mut files = files.map_err(|reason| TraceError::Open { file: folder.to_owned(), reason })?;
+    let mut files = files.map_err(Error::open(folder))?;
     files.sort();
     Ok(files)
 }
 
 fn text(file: &Path, most: u64) -> Result<String, Error> {
-    Ok(read_text(file, most).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?)
+    read_text(file, most).map_err(Error::open(file))
 }
 
 fn text_if_there(file: &Path, most: u64) -> Result<Option<String>, Error> {

@@ -10,7 +10,7 @@ use crate::folder::{Meta, Origin, lost_events};
 use crate::raw::{Format, Layout, Meaning, Raw, Symbols};
 use crate::recording::Recording;
 use crate::snapshot::Snapshots;
-use freehold_trace::{Kind, TraceError};
+use crate::source::Events;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -50,9 +50,9 @@ struct Contents {
 /// # Errors
 /// It cannot be read as what it is.
 pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
-    let opened = File::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
+    let opened = File::open(file).map_err(Error::open(file))?;
     let mut contents = Contents {
-        meta: Meta::unknown(Kind::Kva, Origin::TraceCmd),
+        meta: Meta::unknown(Origin::TraceCmd),
         meaning: Meaning::default(),
         layout: None,
         cpus: Vec::new(),
@@ -60,8 +60,8 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let read = contents.read(file, &mut BufReader::new(opened));
     read.map_err(|error| Error::unfit(file, format!("trace.dat: {error}")))?;
     let layout = contents.layout.ok_or_else(|| Error::unfit(file, "trace.dat: no header_page"))?;
-    let events = Box::new(Raw::new(contents.cpus, layout, contents.meaning)?);
-    Ok(Recording { meta: contents.meta, has_kind: false, snapshots: Snapshots::default(), events })
+    let events = Events::new(Raw::new(contents.cpus, layout, contents.meaning)?);
+    Ok(Recording { meta: contents.meta, snapshots: Snapshots::default(), events })
 }
 
 fn odd(what: impl Into<String>) -> io::Error {
@@ -86,15 +86,14 @@ impl Contents {
     }
 
     fn read_6(&mut self, file: &Path, reader: &mut BufReader<File>) -> io::Result<()> {
-        self.header(reader)?;
+        self.part(id::HEADER_INFO, reader)?;
         for _ in 0..count(reader)? {
             block(reader, 8)?;
         }
-        self.formats(reader)?;
-        self.meaning.symbols = Symbols::parse(&block(reader, 4)?);
+        self.part(id::EVENT_FORMATS, reader)?;
+        self.part(id::KALLSYMS, reader)?;
         block(reader, 4)?;
-        let names = block(reader, 8)?;
-        self.meaning.read_tasks(&names);
+        self.part(id::CMDLINES, reader)?;
         let cpus = count(reader)?;
         self.meta.online = cpus;
         let mut what = fixed(reader, 10)?;
@@ -140,22 +139,8 @@ impl Contents {
                 match option {
                     id::DONE => break place()?,
                     id::BUFFER => buffers.push(data),
-                    id::HEADER_INFO => {
-                        let mut section = Cursor::new(self::section(reader, place()?, option)?);
-                        self.header(&mut section)?;
-                    }
-                    id::EVENT_FORMATS => {
-                        let mut section = Cursor::new(self::section(reader, place()?, option)?);
-                        self.formats(&mut section)?;
-                    }
-                    id::KALLSYMS => {
-                        let mut section = Cursor::new(self::section(reader, place()?, option)?);
-                        self.meaning.symbols = Symbols::parse(&block(&mut section, 4)?);
-                    }
-                    id::CMDLINES => {
-                        let mut section = Cursor::new(self::section(reader, place()?, option)?);
-                        let names = block(&mut section, 8)?;
-                        self.meaning.read_tasks(&names);
+                    id::HEADER_INFO | id::EVENT_FORMATS | id::KALLSYMS | id::CMDLINES => {
+                        self.part(option, &mut Cursor::new(self::section(reader, place()?, option)?))?;
                     }
                     _ => self.option(option, &data)?,
                 }
@@ -184,6 +169,17 @@ impl Contents {
                 }
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// A part that both versions have: in version 6 in its place, in version 7 as a section of this number.
+    fn part(&mut self, part: u16, reader: &mut impl Read) -> io::Result<()> {
+        match part {
+            id::HEADER_INFO => self.header(reader)?,
+            id::EVENT_FORMATS => self.formats(reader)?,
+            id::KALLSYMS => self.meaning.symbols = Symbols::parse(&block(reader, 4)?),
+            _ => self.meaning.read_tasks(&block(reader, 8)?),
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use freehold_record::folder::Meta;
 use freehold_record::import::{Options, import};
-use freehold_record::log::{self, Log};
+use freehold_record::log;
 use freehold_trace::{Lines, TraceError, kva, maple, mt, percpu, vma};
 use std::fmt::Display;
 use std::fs;
@@ -75,11 +75,11 @@ fn every_example_is_read() {
             }
             "events.log" => {
                 let mut written = Vec::new();
-                for event in Log::new(lines()) {
+                for event in log::events(lines()) {
                     log::write(&mut written, &event.unwrap()).unwrap();
                 }
                 assert_eq!(text, &String::from_utf8(written).unwrap(), "what is read is written");
-                (count(Log::new(lines())), body)
+                (count(log::events(lines())), body)
             }
             "ftrace" | "bpftrace" => (rows(name, text), 2),
             // The space appears before the call.

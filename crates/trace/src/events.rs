@@ -123,6 +123,11 @@ impl<W: Write> EventWriter<W> {
         Self { out, now_ns: 0 }
     }
 
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
     /// Writes an event. One that is earlier than the one before is written as of that one's time.
     ///
     /// # Errors

@@ -328,6 +328,12 @@ impl<'a> Fields<'a> {
         self.optional(name)?.map(align).transpose()
     }
 
+    /// The text of the fields that were not taken, or `None` if all were.
+    #[must_use]
+    pub fn rest(&self) -> Option<&'a str> {
+        self.rest
+    }
+
     /// Whether every field was taken.
     #[must_use]
     pub fn is_end(&self) -> bool {

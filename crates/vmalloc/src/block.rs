@@ -1,11 +1,10 @@
 //! A held block of memory.
 
-use crate::mapping::Pages;
+use crate::mapping::{Pages, as_bytes};
 use crate::scrub::Scrub;
 use crate::zone::Held;
 use freehold_kva::pooled::SlabRef;
 use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 /// Whole pages of memory, from [`VirtualMemory::alloc`](crate::VirtualMemory::alloc), as bytes to read and write.
@@ -15,8 +14,8 @@ use std::ptr::NonNull;
 /// A block from `Zero::No` holds what an earlier block left there. Code that writes through [`Block::as_ptr`] must
 /// leave only initialized bytes.
 pub struct Block<'a> {
-    shared: &'a Scrub,
-    pages: Pages,
+    pub(crate) shared: &'a Scrub,
+    pub(crate) pages: Pages,
     /// The slab of its slot; `None` for an extent.
     slab: Option<SlabRef>,
 }
@@ -25,14 +24,6 @@ impl<'a> Block<'a> {
     #[inline]
     pub(crate) fn new(shared: &'a Scrub, pages: Pages, slab: Option<SlabRef>) -> Self {
         Self { shared, pages, slab }
-    }
-
-    pub(crate) fn shared(&self) -> &'a Scrub {
-        self.shared
-    }
-
-    pub(crate) fn pages_mut(&mut self) -> &mut Pages {
-        &mut self.pages
     }
 
     /// The first byte.
@@ -80,21 +71,7 @@ fn take_back(shared: &Scrub, pages: Pages, slab: Option<SlabRef>) {
     shared.residency.take_back(zone, held, slot_bytes);
 }
 
-impl Deref for Block<'_> {
-    type Target = [u8];
-
-    #[inline]
-    fn deref(&self) -> &[u8] {
-        self.pages.bytes()
-    }
-}
-
-impl DerefMut for Block<'_> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [u8] {
-        self.pages.bytes_mut()
-    }
-}
+as_bytes! { Block<'_> { pages } }
 
 impl fmt::Debug for Block<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

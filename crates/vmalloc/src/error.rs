@@ -4,6 +4,22 @@ use freehold_kva as kva;
 use freehold_sys::SysError;
 use freehold_units::{Bytes, error_messages};
 
+/// Errors of the layers below, each with the variant that it becomes; or with the one that stands for its variant of that
+/// name.
+macro_rules! becomes {
+    ($to:ty: $($from:ty => $variant:ident $(or $own:ident)?),*) => {$(
+        impl From<$from> for $to {
+            fn from(error: $from) -> Self {
+                $(if error == <$from>::$own {
+                    return Self::$own;
+                })?
+                Self::$variant(error)
+            }
+        }
+    )*};
+}
+pub(crate) use becomes;
+
 /// The reason why there is no [`VirtualMemory`](crate::VirtualMemory).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -43,20 +59,7 @@ error_messages! { BuildError + OutOfMemory {
     Self::Thread => "no thread could be started to give idle memory back; a RetainPolicy without decay needs none";
 } }
 
-impl From<SysError> for BuildError {
-    fn from(error: SysError) -> Self {
-        Self::System(error)
-    }
-}
-
-impl From<kva::LayoutError> for BuildError {
-    fn from(error: kva::LayoutError) -> Self {
-        match error {
-            kva::LayoutError::OutOfMemory => Self::OutOfMemory,
-            error => Self::Layout(error),
-        }
-    }
-}
+becomes! { BuildError: SysError => System, kva::LayoutError => Layout or OutOfMemory }
 
 /// The reason why no memory was handed out. Nothing has changed, except that idle memory may have been decommitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,20 +95,7 @@ error_messages! { AllocError + OutOfMemory {
     Self::System(error) => "{error}";
 } }
 
-impl From<SysError> for AllocError {
-    fn from(error: SysError) -> Self {
-        Self::System(error)
-    }
-}
-
-impl From<kva::AllocError> for AllocError {
-    fn from(error: kva::AllocError) -> Self {
-        match error {
-            kva::AllocError::OutOfMemory => Self::OutOfMemory,
-            error => Self::Addresses(error),
-        }
-    }
-}
+becomes! { AllocError: SysError => System, kva::AllocError => Addresses or OutOfMemory }
 
 /// The reason why there is no pool of slots or stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,20 +133,7 @@ error_messages! { PoolError + OutOfMemory {
     Self::System(error) => "{error}";
 } }
 
-impl From<SysError> for PoolError {
-    fn from(error: SysError) -> Self {
-        Self::System(error)
-    }
-}
-
-impl From<kva::AllocError> for PoolError {
-    fn from(error: kva::AllocError) -> Self {
-        match error {
-            kva::AllocError::OutOfMemory => Self::OutOfMemory,
-            error => Self::Addresses(error),
-        }
-    }
-}
+becomes! { PoolError: SysError => System, kva::AllocError => Addresses or OutOfMemory }
 
 impl From<kva::LayoutError> for PoolError {
     fn from(error: kva::LayoutError) -> Self {

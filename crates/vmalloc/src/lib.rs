@@ -49,6 +49,7 @@
 #![allow(clippy::expect_used, reason = "what only a broken invariant can reach stops, by its number")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod bits;
 mod block;
 mod builder;
 #[allow(unsafe_code, reason = "who may write to code and who may run it")]

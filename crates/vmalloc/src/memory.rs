@@ -76,7 +76,7 @@ impl VirtualMemory {
             return Err(BuildError::Reserve { reserve_bytes });
         }
         let shared = Arc::new(Scrub::new(asked)?);
-        let decay = asked.retain.decay_window().map(|decay| Decay::start(&shared, decay)).transpose()?;
+        let decay = asked.retain.decay.map(|decay| Decay::start(&shared, decay)).transpose()?;
         Ok(Self { shared, decay })
     }
 

@@ -5,6 +5,7 @@
 //!                                                               within reach of the anchor             if nobody was quicker
 //! ```
 
+use crate::error::becomes;
 use freehold_kva::{self as kva, AddressSpace, Placement, Request};
 use freehold_sys::{Reservation, SysError, mappings, page_bytes};
 use freehold_units::{Align, Bytes, Rejected, Span, error_messages};
@@ -47,11 +48,7 @@ error_messages! { NearError + OutOfMemory {
     Self::System(error) => "{error}";
 } }
 
-impl From<SysError> for NearError {
-    fn from(error: SysError) -> Self {
-        Self::System(error)
-    }
-}
+becomes! { NearError: SysError => System }
 
 /// Reserves `len_bytes`, rounded up to whole pages, with every byte less than `reach_bytes` from `anchor`: for a
 /// compiler whose code calls into the program's. Takes the highest free place below the anchor, or else the lowest

@@ -4,13 +4,14 @@
 
 use crate::block::Block;
 use crate::error::{AllocError, PoolError};
+use crate::mapping::as_bytes;
 use crate::memory::VirtualMemory;
 use crate::scrub::Zero;
 use crate::slots::{Slot, SlotLayout, Slots};
 use crate::stack::{Stack, StackLayout, StackPool};
 use freehold_sys::SysError;
 use std::fmt;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -198,27 +199,7 @@ impl OwnedBlock {
     }
 }
 
-macro_rules! bytes {
-    ($($name:ident)*) => {$(
-        impl Deref for $name {
-            type Target = [u8];
-
-            #[inline]
-            fn deref(&self) -> &[u8] {
-                &self.0.value
-            }
-        }
-
-        impl DerefMut for $name {
-            #[inline]
-            fn deref_mut(&mut self) -> &mut [u8] {
-                &mut self.0.value
-            }
-        }
-    )*};
-}
-
-bytes! { OwnedBlock OwnedSlot }
+as_bytes! { OwnedBlock { 0.value } OwnedSlot { 0.value } }
 
 macro_rules! shown {
     ($($name:ident)*) => {$(

@@ -52,7 +52,7 @@ impl<'a> Block<'a> {
     /// Constant, and clearing the new bytes if asked.
     pub fn grow(&mut self, len_bytes: usize, zero: Zero) -> Result<(), AllocError> {
         let len = whole_pages(len_bytes).ok_or(kva::AllocError::SizeOverflow)?;
-        let span = self.shared().zones().locate(self.address()).expect("V1: what is held is found");
+        let span = self.shared.zones().locate(self.address()).expect("V1: what is held is found");
         let room_bytes = span.size_saturating();
         if len as u64 > room_bytes {
             return Err(kva::AllocError::TooLarge { size_bytes: len as u64, room_bytes, window: span }.into());
@@ -60,9 +60,9 @@ impl<'a> Block<'a> {
         let before = self.len();
         if len > before {
             // SAFETY: the whole slot is the block's, and committed (V5).
-            *self.pages_mut() = unsafe { Pages::new(self.as_ptr(), len) };
+            self.pages = unsafe { Pages::new(self.as_ptr(), len) };
             if zero == Zero::Yes {
-                self.pages_mut().zero(before..len);
+                self.pages.zero(before..len);
             }
         }
         Ok(())
@@ -77,9 +77,8 @@ impl<'a> Block<'a> {
     /// # Cost
     /// A system call.
     pub fn release(&mut self, bytes: Range<usize>) -> Result<(), SysError> {
-        let shared = self.shared();
-        shared.zones().blocks().space.set_populated(self.address(), false);
-        release(shared, self.pages_mut(), bytes)
+        self.shared.zones().blocks().space.set_populated(self.address(), false);
+        release(self.shared, &mut self.pages, bytes)
     }
 }
 
@@ -92,8 +91,7 @@ impl Slot<'_> {
     /// # Cost
     /// A system call.
     pub fn release(&mut self, bytes: Range<usize>) -> Result<(), SysError> {
-        let shared = self.shared();
-        release(shared, self.pages_mut(), bytes)
+        release(self.pool.shared, &mut self.pages, bytes)
     }
 }
 
@@ -125,15 +123,6 @@ impl<'a> Slot<'a> {
     /// - No other slot has been made of it since.
     #[must_use]
     pub unsafe fn from_raw(pool: &'a Slots<'a>, start: NonNull<u8>) -> Self {
-        // SAFETY: guaranteed by the caller.
-        unsafe { Self::from_start(pool, start) }
-    }
-
-    /// The held slot of a pool that starts at `start`.
-    ///
-    /// # Safety
-    /// The slot was forgotten, and nobody else has it.
-    unsafe fn from_start(pool: &'a Slots<'a>, start: NonNull<u8>) -> Self {
         let position = pool.position_of(start.addr().get() as u64).expect("V1: a slot is in its pool");
         // SAFETY: guaranteed by the caller.
         Self::from_parts(pool, unsafe { Pages::new(start, pool.slot_bytes()) }, position)
@@ -160,8 +149,10 @@ impl<'a> Stack<'a> {
     #[must_use]
     pub unsafe fn from_raw(pool: &'a StackPool<'a>, base: NonNull<u8>) -> Self {
         // SAFETY: the stack lies below its base.
-        let start = unsafe { base.sub(pool.slots().slot_bytes()) };
-        // SAFETY: guaranteed by the caller.
-        Self::of(unsafe { Slot::from_start(pool.slots(), start) })
+        let start = unsafe { base.sub(pool.slots.slot_bytes()) };
+        // SAFETY:
+        // - The stack was its slot, all of which is accessible in a pool of stacks.
+        // - The rest is guaranteed by the caller.
+        Self { slot: unsafe { Slot::from_raw(&pool.slots, start) } }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetainPolicy {
     pub(crate) bytes: u64,
+    /// The window after which idle memory is decommitted.
     pub(crate) decay: Option<Duration>,
 }
 
@@ -30,11 +31,6 @@ impl RetainPolicy {
     #[must_use]
     pub const fn decay(self, decay: Duration) -> Self {
         Self { decay: Some(decay), ..self }
-    }
-
-    /// The window after which idle memory is decommitted.
-    pub(crate) const fn decay_window(self) -> Option<Duration> {
-        self.decay
     }
 
     /// Bytes decommitted at a time, and by which the threshold may be passed: a 16th of it, at most 16 MiB.

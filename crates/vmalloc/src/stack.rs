@@ -25,7 +25,7 @@ use std::ptr::NonNull;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct StackPool<'a> {
-    slots: Slots<'a>,
+    pub(crate) slots: Slots<'a>,
 }
 
 /// The layout of a pool's stacks. Sizes are rounded up to whole pages.
@@ -114,10 +114,6 @@ impl<'a> StackPool<'a> {
         Ok(Stack { slot: self.slots.get()? })
     }
 
-    pub(crate) fn slots(&self) -> &Slots<'a> {
-        &self.slots
-    }
-
     /// The number of stacks, held or not.
     ///
     /// Cost: constant.
@@ -145,13 +141,7 @@ impl fmt::Debug for StackPool<'_> {
 /// A held stack, from [`StackPool::get`]. Code that runs on it must keep it until it leaves the stack. A forgotten
 /// stack (`mem::forget`) is leaked until its pool is dropped, and a forgotten pool until the [`VirtualMemory`] is.
 pub struct Stack<'a> {
-    slot: Slot<'a>,
-}
-
-impl<'a> Stack<'a> {
-    pub(crate) fn of(slot: Slot<'a>) -> Self {
-        Self { slot }
-    }
+    pub(crate) slot: Slot<'a>,
 }
 
 impl Stack<'_> {

@@ -3,6 +3,7 @@
 //! Each layer counts at its border, and has its struct here.
 
 use crate::builder::Commit;
+use crate::lock::lock;
 use crate::memory::VirtualMemory;
 use crate::zone::{Zone, Zones};
 use freehold_kva::pooled;
@@ -110,21 +111,21 @@ impl VirtualMemory {
         let (scrub, residency, zones) = (&*self.shared, &self.shared.residency, self.shared.zones());
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (vector_bytes, pending_release_bytes) = zones.lending.bytes();
-        let quarantined = |zone: &Zone| zone.quarantined().iter().map(|block| block.bytes).sum::<u64>();
+        let quarantined = |zone: &Zone| lock(&zone.quarantined).iter().map(|block| block.bytes).sum::<u64>();
         Stats {
             addresses: zones.addresses(),
             mapping: MappingStats {
                 commit: zones.mapping.commits(),
                 guards: zones.mapping.guards(),
                 named: zones.named,
-                refused: zones.mapping.refused(),
+                refused: count(&zones.mapping.refused),
             },
             lending: LendingStats { vector_bytes, pending_release_bytes },
             residency: ResidencyStats {
                 resident_bytes: residency.resident.bytes(),
                 dropped_bytes: zones.all().map(|zone| zone.dropped_bytes()).sum(),
                 quarantine_bytes: zones.all().map(|zone| quarantined(&zone)).sum(),
-                unguarded: residency.quarantine.as_ref().map_or(0, |quarantine| quarantine.unguarded()),
+                unguarded: residency.quarantine.as_ref().map_or(0, |quarantine| count(&quarantine.unguarded)),
                 purges: count(&residency.counts.purges),
                 purged_bytes: count(&residency.counts.purged_bytes),
             },
@@ -187,7 +188,7 @@ fn zone_stats(zones: &Zones, zone: &Zone) -> ZoneStats {
     ZoneStats {
         name: zone.place.name.clone(),
         addresses: addresses.expect("V1: a zone has addresses"),
-        committed_bytes: zones.mapping.committed_bytes(&range) as u64,
+        committed_bytes: zones.mapping.committed.committed_bytes(&range) as u64,
         huge_pages: zone.place.advice.huge_pages,
         node: zone.place.advice.node,
         space: zone.stats(),

@@ -119,7 +119,10 @@ fn of_abilities() {
 /// The least kernels for recordings, as the recorder has them.
 #[test]
 fn of_recorders() {
-    let event = |name: &str| version("crates/record/src/recording.rs", &format!("\"{name}\", \"{{}}\"),"));
+    let event = |name: &str| {
+        let (system, name) = name.split_once(':').unwrap();
+        version("crates/record/src/recording.rs", &format!("\"{system}\", \"{name}\", Some(\"{{}}\")"))
+    };
     let kva = event("vmalloc:alloc_vmap_area");
     assert_eq!(kva, event("vmalloc:free_vmap_area_noflush"));
     let percpu = event("percpu:percpu_alloc_percpu");

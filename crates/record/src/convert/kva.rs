@@ -9,7 +9,6 @@ use freehold_trace::Stamp;
 use freehold_trace::kva::{Event as Row, EventKind};
 use freehold_units::{Align, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::io::Write;
 
 /// Events that happen while the first snapshot is taken, at most.
 const MOST_DURING: usize = 1 << 16;
@@ -23,8 +22,8 @@ struct Live {
     size: u64,
 }
 
-#[derive(Default)]
 struct State {
+    rows: Rows,
     live: HashMap<u64, Live>,
     objects: u32,
     /// Lazily freed areas that no purge has taken; not known without a snapshot.
@@ -35,13 +34,14 @@ struct State {
 }
 
 /// Writes the rows.
-pub(super) fn convert<W: Write>(
+pub(super) fn convert(
     snapshots: &Snapshots,
     meta: &Meta,
     mut events: impl Iterator<Item = Result<Event, Error>>,
-    rows: &mut Rows<W>,
-) -> Result<(), Error> {
-    let mut state = State::default();
+    rows: Rows,
+) -> Result<Rows, Error> {
+    let (live, changed) = (HashMap::new(), BTreeSet::new());
+    let mut state = State { rows, live, objects: 0, outstanding: None, changed, odd_purges: 0 };
     let mut during = VecDeque::new();
     if let Some(areas) = &snapshots.start.areas {
         // What happened before the snapshot is in it; what happened while it was taken is undone in it.
@@ -60,30 +60,32 @@ pub(super) fn convert<W: Write>(
             }
         }
         if early > 0 {
-            rows.warn(format!("{early} events before the first snapshot are in it already"));
+            state.rows.warn(format!("{early} events before the first snapshot are in it already"));
         }
-        initial(&mut state, areas, during.iter().filter(|event| event.at <= end), rows)?;
+        state.initial(areas, during.iter().filter(|event| event.at <= end))?;
     } else {
-        rows.warn("no snapshot of areas before the events (vmallocinfo): what was live then is not known");
+        state
+            .rows
+            .warn("no snapshot of areas before the events (vmallocinfo): what was live then is not known");
     }
     for event in during.into_iter().map(Ok).chain(events) {
         let event = event?;
-        let stamp = rows.take(&event)?;
+        let stamp = state.rows.take(&event)?;
         if meta.snapshot_end.is_some_and(|(begin, _)| event.at >= begin) {
             state.changed.extend(address(&event.what));
         }
-        state.follow(stamp, &event.what, rows)?;
+        state.follow(stamp, &event.what)?;
     }
     if state.odd_purges > 0 {
-        rows.warn(format!(
+        state.rows.warn(format!(
             "{} purges took more areas than were freed: they are marked unsure",
             state.odd_purges
         ));
     }
     if let Some(areas) = &snapshots.end.areas {
-        rows.summary.differences = Some(state.differences(areas));
+        state.rows.summary.differences = Some(state.differences(areas));
     }
-    Ok(())
+    Ok(state.rows)
 }
 
 /// The address of the area that an event is about.
@@ -100,80 +102,75 @@ fn row(stamp: Stamp, kind: EventKind) -> Row {
     Row { stamp, kind, object, address, size_bytes, span, align: None, window: None, note: String::new() }
 }
 
-/// Writes what was live and lazily freed at the start: the snapshot without what happened while it was taken.
-fn initial<'a, W: Write>(
-    state: &mut State,
-    areas: &[Area],
-    during: impl Iterator<Item = &'a Event>,
-    rows: &mut Rows<W>,
-) -> Result<(), Error> {
-    // The first event of an address tells its state at the start.
-    let mut first: BTreeMap<u64, bool> = BTreeMap::new();
-    for event in during {
-        if let Some(address) = address(&event.what) {
-            first.entry(address).or_insert(matches!(event.what, What::AreaFree { .. }));
-        }
-    }
-    let stamp = Stamp { at_ns: 0, cpu: 0, tid: 0 };
-    let (mut node, mut before, mut lazy_count) = (0u32, 0, 0u64);
-    for area in areas {
-        let freed_first = first.get(&area.start).copied();
-        let is_lazy = area.lazy && freed_first != Some(true);
-        let sized = |kind| Row {
-            address: Some(area.start),
-            size_bytes: Some(area.size),
-            span: Span::from_size(area.start, area.size),
-            ..row(stamp, kind)
-        };
-        if is_lazy {
-            // They come node by node, by address within a node.
-            node += u32::from(area.start < before);
-            before = area.start;
-            lazy_count += 1;
-            rows.row(&Row { note: node.to_string(), ..sized(EventKind::InitialLazy) })?;
-        } else if freed_first != Some(false) && !state.live.contains_key(&area.start) {
-            let object = state.born(area.start, area.size);
-            let note = area.caller.clone();
-            rows.row(&Row { object: Some(object), note, ..sized(EventKind::Initial) })?;
-        }
-    }
-    state.outstanding = Some(lazy_count);
-    Ok(())
-}
-
 impl State {
+    /// Writes what was live and lazily freed at the start: the snapshot without what happened while it was taken.
+    fn initial<'a>(&mut self, areas: &[Area], during: impl Iterator<Item = &'a Event>) -> Result<(), Error> {
+        // The first event of an address tells its state at the start.
+        let mut first: BTreeMap<u64, bool> = BTreeMap::new();
+        for event in during {
+            if let Some(address) = address(&event.what) {
+                first.entry(address).or_insert(matches!(event.what, What::AreaFree { .. }));
+            }
+        }
+        let stamp = Stamp { at_ns: 0, cpu: 0, tid: 0 };
+        let (mut node, mut before, mut lazy_count) = (0u32, 0, 0u64);
+        for area in areas {
+            let freed_first = first.get(&area.start).copied();
+            let is_lazy = area.lazy && freed_first != Some(true);
+            let sized = |kind| Row {
+                address: Some(area.start),
+                size_bytes: Some(area.size),
+                span: Span::from_size(area.start, area.size),
+                ..row(stamp, kind)
+            };
+            if is_lazy {
+                // They come node by node, by address within a node.
+                node += u32::from(area.start < before);
+                before = area.start;
+                lazy_count += 1;
+                self.rows.row(&Row { note: node.to_string(), ..sized(EventKind::InitialLazy) })?;
+            } else if freed_first != Some(false) && !self.live.contains_key(&area.start) {
+                let object = self.born(area.start, area.size);
+                let note = area.caller.clone();
+                self.rows.row(&Row { object: Some(object), note, ..sized(EventKind::Initial) })?;
+            }
+        }
+        self.outstanding = Some(lazy_count);
+        Ok(())
+    }
+
     fn born(&mut self, address: u64, size: u64) -> u32 {
         self.objects += 1;
         self.live.insert(address, Live { object: self.objects, size });
         self.objects
     }
 
-    fn follow<W: Write>(&mut self, stamp: Stamp, what: &What, rows: &mut Rows<W>) -> Result<(), Error> {
+    fn follow(&mut self, stamp: Stamp, what: &What) -> Result<(), Error> {
         match *what {
             What::AreaAlloc { addr, size, align, vstart, vend, failed } => {
                 let align = Align::new(align);
                 let window = vend.checked_sub(1).and_then(|last| Span::new(vstart, last));
                 if failed {
                     let asked = row(stamp, EventKind::Failed);
-                    return rows.row(&Row { size_bytes: Some(size), align, window, ..asked });
+                    return self.rows.row(&Row { size_bytes: Some(size), align, window, ..asked });
                 }
                 if let Some(Live { object, .. }) = self.live.remove(&addr) {
-                    rows.summary.implied_frees += 1;
+                    self.rows.summary.implied_frees += 1;
                     let implied = row(Stamp { tid: 0, ..stamp }, EventKind::FreeImplied);
-                    rows.row(&Row { object: Some(object), address: Some(addr), ..implied })?;
+                    self.rows.row(&Row { object: Some(object), address: Some(addr), ..implied })?;
                 }
                 let object = Some(self.born(addr, size));
                 let (address, size_bytes, span) = (Some(addr), Some(size), Span::from_size(addr, size));
                 let placed = row(stamp, EventKind::Alloc);
-                rows.row(&Row { object, address, size_bytes, span, align, window, ..placed })
+                self.rows.row(&Row { object, address, size_bytes, span, align, window, ..placed })
             }
             What::AreaFree { addr, nr_lazy, nr_lazy_max } => {
                 let object = self.live.remove(&addr).map(|live| live.object);
                 self.outstanding = self.outstanding.map(|areas| areas + 1);
-                rows.summary.unknown += u64::from(object.is_none());
+                self.rows.summary.unknown += u64::from(object.is_none());
                 let kind = if object.is_some() { EventKind::Free } else { EventKind::FreeUnknown };
                 let note = format!("{nr_lazy}/{nr_lazy_max}");
-                rows.row(&Row { object, address: Some(addr), note, ..row(stamp, kind) })
+                self.rows.row(&Row { object, address: Some(addr), note, ..row(stamp, kind) })
             }
             What::AreaPurge { start, end, purged } => {
                 let fits = self.outstanding.is_none_or(|areas| purged <= areas);
@@ -183,23 +180,21 @@ impl State {
                 let address = size_bytes.map(|_| start);
                 let span = size_bytes.and_then(|size| Span::from_size(start, size));
                 let note = format!("{purged}{}", if fits { "" } else { " unsure" });
-                rows.row(&Row { address, size_bytes, span, note, ..row(stamp, EventKind::Purge) })
+                self.rows.row(&Row { address, size_bytes, span, note, ..row(stamp, EventKind::Purge) })
             }
-            What::ChunkCreated { base } => {
-                rows.row(&Row { address: Some(base), ..row(stamp, EventKind::ChunkCreated) })
-            }
-            What::ChunkDestroyed { base } => {
-                rows.row(&Row { address: Some(base), ..row(stamp, EventKind::ChunkDestroyed) })
+            What::Chunk { base, created } => {
+                let kind = if created { EventKind::ChunkCreated } else { EventKind::ChunkDestroyed };
+                self.rows.row(&Row { address: Some(base), ..row(stamp, kind) })
             }
             What::Work { start, ref function } => {
                 let moment = if start { "start" } else { "end" };
                 // The first node of a large purge is done by a helper.
                 let helper = if &**function == "purge_vmap_node" { " helper" } else { "" };
                 let note = format!("{moment}{helper}");
-                rows.row(&Row { note, ..row(stamp, EventKind::PurgeWork) })
+                self.rows.row(&Row { note, ..row(stamp, EventKind::PurgeWork) })
             }
             _ => {
-                rows.other(what);
+                self.rows.other(what);
                 Ok(())
             }
         }

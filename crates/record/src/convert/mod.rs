@@ -15,7 +15,8 @@ use crate::folder::Meta;
 use crate::snapshot::Snapshots;
 use freehold_trace::{EventWriter, Kind, Stamp, TraceHeader};
 use std::collections::BTreeMap;
-use std::io::{self, Seek, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
 use std::rc::Rc;
 
 /// Tasks whose names are kept, at most.
@@ -42,36 +43,36 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
-/// Writes a whole trace of these events, which come in order of time; of an event that is earlier than the one before, the
+/// Writes a whole trace of these events as those of a kind, which come in order of time; of an event that is earlier than the one before, the
 /// time is that one's. The rows go through a temporary file, since the header says how many events were lost.
 ///
 /// # Errors
 /// An event cannot be read, or `out` not be written.
 pub fn convert(
+    kind: Kind,
     meta: &Meta,
     snapshots: &Snapshots,
     events: impl Iterator<Item = Result<Event, Error>>,
     out: &mut impl Write,
 ) -> Result<Summary, Error> {
-    let mut rows = tempfile::tempfile()?;
-    let mut writer = Rows::new(meta, io::BufWriter::new(&mut rows));
-    match meta.kind {
-        Kind::Kva => kva::convert(snapshots, meta, events, &mut writer)?,
-        Kind::Pcpu => percpu::convert(snapshots, events, &mut writer)?,
-        Kind::Vma => vma::convert(snapshots, meta, events, &mut writer)?,
-        Kind::Mt => mt::convert(events, &mut writer)?,
-    }
-    let cpus = writer.cpus;
-    let summary = writer.finish()?;
-    header(meta, cpus, summary.lost).write(out)?;
-    rows.rewind()?;
-    io::copy(&mut rows, out)?;
+    let rows = Rows::new(kind, meta)?;
+    let rows = match kind {
+        Kind::Kva => kva::convert(snapshots, meta, events, rows)?,
+        Kind::Pcpu => percpu::convert(snapshots, events, rows)?,
+        Kind::Vma => vma::convert(snapshots, meta, events, rows)?,
+        Kind::Mt => mt::convert(events, rows)?,
+    };
+    let cpus = rows.cpus;
+    let (summary, mut written) = rows.finish()?;
+    header(kind, meta, cpus, summary.lost).write(out)?;
+    written.rewind()?;
+    io::copy(&mut written, out)?;
     out.flush()?;
     Ok(summary)
 }
 
 /// The header of the trace.
-fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
+fn header(kind: Kind, meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
     let mut words = Vec::new();
     let mut word = |key: &str, value: Option<String>| {
         words.extend(value.filter(|value| !value.is_empty()).map(|value| (key.to_owned(), value)));
@@ -79,7 +80,7 @@ fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
     let cpus = |number: u32| (number > 0).then(|| number.to_string());
     word("possible", cpus(meta.possible));
     word("online", cpus(meta.online));
-    if meta.kind == Kind::Kva {
+    if kind == Kind::Kva {
         word("pools", Some(meta.pools.name().to_owned()));
     }
     word("source", Some(meta.source.name().to_owned()));
@@ -91,7 +92,7 @@ fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
     let program = meta.command.split_ascii_whitespace().next().unwrap_or("recording");
     let program = program.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("recording");
     TraceHeader {
-        kind: meta.kind,
+        kind,
         kernel: meta.release.clone(),
         cpus: meta.online.max(meta.possible).max(seen_cpus),
         page_bytes: meta.page_bytes,
@@ -103,8 +104,8 @@ fn header(meta: &Meta, seen_cpus: u32, lost_records: u64) -> TraceHeader {
 }
 
 /// What all converters write through.
-struct Rows<W> {
-    writer: EventWriter<W>,
+struct Rows {
+    writer: EventWriter<BufWriter<File>>,
     /// When the recording began; the first event's time where that is not known.
     start: Option<u64>,
     /// The time of the last event.
@@ -121,10 +122,10 @@ struct Rows<W> {
     summary: Summary,
 }
 
-impl<W: Write> Rows<W> {
-    fn new(meta: &Meta, out: W) -> Self {
-        Self {
-            writer: EventWriter::new(out),
+impl Rows {
+    fn new(kind: Kind, meta: &Meta) -> Result<Self, Error> {
+        Ok(Self {
+            writer: EventWriter::new(BufWriter::new(tempfile::tempfile()?)),
             start: (meta.start_ns > 0).then_some(meta.start_ns),
             now: 0,
             tasks: BTreeMap::new(),
@@ -132,8 +133,8 @@ impl<W: Write> Rows<W> {
             lost: meta.lost.clone(),
             others: 0,
             cpus: 1,
-            summary: Summary { kind: Some(meta.kind), ..Summary::default() },
-        }
+            summary: Summary { kind: Some(kind), ..Summary::default() },
+        })
     }
 
     /// Counts an event, and says when and where it was. A gap is written here.
@@ -180,7 +181,8 @@ impl<W: Write> Rows<W> {
         self.summary.warnings.push(what.into());
     }
 
-    fn finish(mut self) -> Result<Summary, Error> {
+    /// Ends the rows: what became of the recording, and the file that has them.
+    fn finish(mut self) -> Result<(Summary, File), Error> {
         for (tid, name) in &self.tasks {
             self.writer.task(*tid, name)?;
         }
@@ -194,6 +196,7 @@ impl<W: Write> Rows<W> {
             let what = format!("{} events of other kinds are left out: --kind picks one", self.others);
             self.summary.warnings.push(what);
         }
-        Ok(self.summary)
+        let file = self.writer.into_inner().into_inner();
+        Ok((self.summary, file.map_err(io::IntoInnerError::into_error)?))
     }
 }

@@ -6,13 +6,12 @@ use crate::event::{Event, TreeOp, What};
 use freehold_trace::mt::{Action, Event as Row};
 use freehold_units::Span;
 use std::collections::HashMap;
-use std::io::Write;
 
 /// Writes the rows.
-pub(super) fn convert<W: Write>(
+pub(super) fn convert(
     events: impl Iterator<Item = Result<Event, Error>>,
-    rows: &mut Rows<W>,
-) -> Result<(), Error> {
+    mut rows: Rows,
+) -> Result<Rows, Error> {
     let mut nodes: HashMap<u64, u32> = HashMap::new();
     for event in events {
         let event = event?;
@@ -34,5 +33,5 @@ pub(super) fn convert<W: Write>(
         };
         rows.row(&Row { stamp, action, function: function.to_string(), node, node_span, span })?;
     }
-    Ok(())
+    Ok(rows)
 }

@@ -8,10 +8,9 @@ use freehold_trace::Stamp;
 use freehold_trace::percpu::{AllocFlags, Event as Row, EventKind};
 use freehold_units::Align;
 use std::collections::HashMap;
-use std::io::Write;
 
-#[derive(Default)]
 struct State {
+    rows: Rows,
     /// Numbers of chunks by address.
     chunks: HashMap<u64, u32>,
     next_chunk: u32,
@@ -23,24 +22,25 @@ struct State {
 }
 
 /// Writes the rows.
-pub(super) fn convert<W: Write>(
+pub(super) fn convert(
     snapshots: &Snapshots,
     events: impl Iterator<Item = Result<Event, Error>>,
-    rows: &mut Rows<W>,
-) -> Result<(), Error> {
-    let mut state = State::default();
+    rows: Rows,
+) -> Result<Rows, Error> {
+    let (chunks, live) = (HashMap::new(), HashMap::new());
+    let mut state = State { rows, chunks, next_chunk: 0, live, objects: 0, allocs: 0, frees: 0 };
     for event in events {
         let event = event?;
-        let stamp = rows.take(&event)?;
-        state.follow(stamp, &event.what, rows)?;
+        let stamp = state.rows.take(&event)?;
+        state.follow(stamp, &event.what)?;
     }
     if let (Some(before), Some(after)) = (snapshots.start.objects, snapshots.end.objects) {
         let allocs = after.0.saturating_sub(before.0);
         let frees = after.1.saturating_sub(before.1);
         let differences = allocs.abs_diff(state.allocs) + frees.abs_diff(state.frees);
-        rows.summary.differences = Some(differences);
+        state.rows.summary.differences = Some(differences);
     }
-    Ok(())
+    Ok(state.rows)
 }
 
 fn row(stamp: Stamp, kind: EventKind) -> Row {
@@ -57,42 +57,42 @@ impl State {
         })
     }
 
-    fn follow<W: Write>(&mut self, stamp: Stamp, what: &What, rows: &mut Rows<W>) -> Result<(), Error> {
+    fn follow(&mut self, stamp: Stamp, what: &What) -> Result<(), Error> {
         match *what {
-            What::ObjectAlloc { .. } => self.alloc(stamp, what, rows),
+            What::ObjectAlloc { .. } => self.alloc(stamp, what),
             What::ObjectFree { base, offset } => {
                 self.frees += 1;
                 let chunk = self.chunk(base);
                 let object = self.live.remove(&(chunk, offset));
-                rows.summary.unknown += u64::from(object.is_none());
+                self.rows.summary.unknown += u64::from(object.is_none());
                 let kind = if object.is_some() { EventKind::Free } else { EventKind::FreeUnknown };
                 let (chunk, offset_bytes) = (Some(chunk), Some(offset));
-                rows.row(&Row { object, chunk, offset_bytes, ..row(stamp, kind) })
+                self.rows.row(&Row { object, chunk, offset_bytes, ..row(stamp, kind) })
             }
-            What::ObjectFail { size, align, reserved, atomic } => rows.row(&Row {
+            What::ObjectFail { size, align, reserved, atomic } => self.rows.row(&Row {
                 size_bytes: Some(size),
                 align: Align::new(align),
                 flags: Some(AllocFlags { reserved, atomic, accounted: false }),
                 ..row(stamp, EventKind::Failed)
             }),
-            What::ChunkCreated { base } => {
+            What::Chunk { base, created: true } => {
                 self.chunks.remove(&base);
                 let chunk = Some(self.chunk(base));
-                rows.row(&Row { chunk, ..row(stamp, EventKind::ChunkCreated) })
+                self.rows.row(&Row { chunk, ..row(stamp, EventKind::ChunkCreated) })
             }
-            What::ChunkDestroyed { base } => {
+            What::Chunk { base, created: false } => {
                 let chunk = Some(self.chunk(base));
                 self.chunks.remove(&base);
-                rows.row(&Row { chunk, ..row(stamp, EventKind::ChunkDestroyed) })
+                self.rows.row(&Row { chunk, ..row(stamp, EventKind::ChunkDestroyed) })
             }
             _ => {
-                rows.other(what);
+                self.rows.other(what);
                 Ok(())
             }
         }
     }
 
-    fn alloc<W: Write>(&mut self, stamp: Stamp, what: &What, rows: &mut Rows<W>) -> Result<(), Error> {
+    fn alloc(&mut self, stamp: Stamp, what: &What) -> Result<(), Error> {
         let What::ObjectAlloc { base, offset, size, align, reserved, atomic, accounted, bytes, ref site } =
             *what
         else {
@@ -102,13 +102,13 @@ impl State {
         let chunk = self.chunk(base);
         let (chunk_is, offset_bytes) = (Some(chunk), Some(offset));
         if let Some(object) = self.live.remove(&(chunk, offset)) {
-            rows.summary.implied_frees += 1;
+            self.rows.summary.implied_frees += 1;
             let implied = row(Stamp { tid: 0, ..stamp }, EventKind::FreeImplied);
-            rows.row(&Row { object: Some(object), chunk: chunk_is, offset_bytes, ..implied })?;
+            self.rows.row(&Row { object: Some(object), chunk: chunk_is, offset_bytes, ..implied })?;
         }
         self.objects += 1;
         self.live.insert((chunk, offset), self.objects);
-        rows.row(&Row {
+        self.rows.row(&Row {
             object: Some(self.objects),
             chunk: chunk_is,
             offset_bytes,

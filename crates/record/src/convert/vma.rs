@@ -11,13 +11,11 @@ use freehold_trace::vma::{
     Action, Backing, Errno, Event as Row, Mapping as RowMapping, MappingSource, Outcome,
 };
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 
 /// `MREMAP_FIXED` and `MREMAP_DONTUNMAP`: the new address counts.
 const NEW_ADDRESS: u64 = 2 | 4;
 
 /// An address space.
-#[derive(Default)]
 struct Space {
     /// Tasks that are in it.
     users: u32,
@@ -28,6 +26,7 @@ struct Space {
 }
 
 struct State<'a> {
+    rows: Rows,
     page: u64,
     snapshots: &'a Snapshots,
     tasks: HashMap<u32, u32>,
@@ -55,13 +54,14 @@ struct Last {
 const LATE_NS: u64 = 10_000_000;
 
 /// Writes the rows.
-pub(super) fn convert<W: Write>(
+pub(super) fn convert(
     snapshots: &Snapshots,
     meta: &Meta,
     events: impl Iterator<Item = Result<Event, Error>>,
-    rows: &mut Rows<W>,
-) -> Result<(), Error> {
+    rows: Rows,
+) -> Result<Rows, Error> {
     let mut state = State {
+        rows,
         page: meta.page_bytes,
         snapshots,
         tasks: HashMap::new(),
@@ -74,17 +74,17 @@ pub(super) fn convert<W: Write>(
     };
     for (&pid, mappings) in &snapshots.start.maps {
         let stamp = Stamp { at_ns: 0, cpu: 0, tid: pid };
-        let space = state.exec(stamp, rows)?;
+        let space = state.exec(stamp)?;
         for mapping in mappings.iter().filter(|mapping| mapping.start < KERNEL_HALF) {
-            state.mapping(stamp, space, mapping, rows)?;
+            state.mapping(stamp, space, mapping)?;
         }
     }
     for event in events {
         let event = event?;
-        let stamp = rows.take(&event)?;
+        let stamp = state.rows.take(&event)?;
         match meta.snapshot_end.filter(|(begin, _)| event.at >= *begin) {
-            Some(read) => state.follow_late(read, event.at, stamp, &event.what, rows)?,
-            None => state.follow(stamp, &event.what, rows)?,
+            Some(read) => state.follow_late(read, event.at, stamp, &event.what)?,
+            None => state.follow(stamp, &event.what)?,
         }
     }
     for (&pid, mappings) in &snapshots.end.maps {
@@ -95,60 +95,53 @@ pub(super) fn convert<W: Write>(
         }
     }
     for (call, count) in &state.unsaid {
-        rows.warn(format!("{count} calls of {call} change mappings and have no row"));
+        state.rows.warn(format!("{count} calls of {call} change mappings and have no row"));
     }
-    rows.summary.differences = state.differences;
-    Ok(())
+    state.rows.summary.differences = state.differences;
+    Ok(state.rows)
 }
 
 impl State<'_> {
-    fn follow<W: Write>(&mut self, stamp: Stamp, what: &What, rows: &mut Rows<W>) -> Result<(), Error> {
+    fn follow(&mut self, stamp: Stamp, what: &What) -> Result<(), Error> {
         match *what {
-            What::Call { .. } => self.call(stamp, what, rows),
+            What::Call { .. } => self.call(stamp, what),
             What::GapSearch { ret, flags, len, low, high, align_mask, align_offset } => {
-                let space = self.space(stamp, rows)?;
+                let space = self.space(stamp)?;
                 let (top_down, outcome) = (flags & 1 != 0, outcome(ret));
                 let len_bytes = len;
                 let action =
                     Action::GapSearch { low, high, len_bytes, align_mask, top_down, align_offset, outcome };
-                row(stamp, Some(space), action, rows)
+                self.row(stamp, Some(space), action)
             }
             What::KernelMapping(ref mapping) => {
-                let space = self.space(stamp, rows)?;
-                self.mapping(stamp, space, mapping, rows)
+                let space = self.space(stamp)?;
+                self.mapping(stamp, space, mapping)
             }
-            What::Exec => self.exec(stamp, rows).map(drop),
+            What::Exec => self.exec(stamp).map(drop),
             What::Fork { child, flags } | What::Thread { child, flags } => {
                 let shares = matches!(what, What::Thread { .. });
-                self.child(stamp, child, flags, shares, rows)
+                self.child(stamp, child, flags, shares)
             }
-            What::Exit => self.exit(stamp, rows),
+            What::Exit => self.exit(stamp),
             What::ExitMmap => {
                 let space = self.tasks.get(&stamp.tid).or_else(|| self.ended.get(&stamp.tid));
                 let Some(&space) = space else { return Ok(()) };
                 // Of a space that has other tasks, this is another's end.
-                if self.at(space).users <= 1 { self.destroy(stamp, space, rows) } else { Ok(()) }
+                if self.at(space).users <= 1 { self.destroy(stamp, space) } else { Ok(()) }
             }
             _ => {
-                rows.other(what);
+                self.rows.other(what);
                 Ok(())
             }
         }
     }
 
     /// What happened once the last snapshot was begun: it may be in it, or not.
-    fn follow_late<W: Write>(
-        &mut self,
-        read: (u64, u64),
-        at: u64,
-        stamp: Stamp,
-        what: &What,
-        rows: &mut Rows<W>,
-    ) -> Result<(), Error> {
+    fn follow_late(&mut self, read: (u64, u64), at: u64, stamp: Stamp, what: &What) -> Result<(), Error> {
         let pid = self.snapshots.end.maps.keys().next().copied();
         let space = pid.and_then(|pid| self.tasks.get(&pid).copied());
         let before = space.map(|space| self.at(space).cover.clone()).unwrap_or_default();
-        self.follow(stamp, what, rows)?;
+        self.follow(stamp, what)?;
         let last =
             self.last.get_or_insert_with(|| Last { read, had: before.clone(), changed: Cover::default() });
         if let Some(space) = space.filter(|_| at <= last.read.1.saturating_add(LATE_NS)) {
@@ -157,87 +150,78 @@ impl State<'_> {
         Ok(())
     }
 
+    fn row(&mut self, stamp: Stamp, space: Option<u32>, action: Action) -> Result<(), Error> {
+        self.rows.row(&Row { stamp, space, action })
+    }
+
     fn at(&mut self, space: u32) -> &mut Space {
-        let at = space as usize;
-        if self.spaces.len() <= at {
-            self.spaces.resize_with(at + 1, Space::default);
-        }
-        &mut self.spaces[at]
+        &mut self.spaces[space as usize]
     }
 
     /// A new space with a task in it.
-    fn enter(&mut self, tid: u32) -> u32 {
+    fn enter(&mut self, tid: u32, fresh: bool, cover: Cover) -> u32 {
         let space = self.spaces.len() as u32;
-        self.at(space).users = 1;
+        self.spaces.push(Space { users: 1, fresh, destroyed: false, cover });
         self.tasks.insert(tid, space);
         space
     }
 
     /// The space of the task. One that was not seen so far gets one, whose mappings are not known.
-    fn space<W: Write>(&mut self, stamp: Stamp, rows: &mut Rows<W>) -> Result<u32, Error> {
+    fn space(&mut self, stamp: Stamp) -> Result<u32, Error> {
         if let Some(&space) = self.tasks.get(&stamp.tid) {
             return Ok(space);
         }
-        rows.summary.unknown += 1;
-        self.exec(stamp, rows)
+        self.rows.summary.unknown += 1;
+        self.exec(stamp)
     }
 
-    fn exec<W: Write>(&mut self, stamp: Stamp, rows: &mut Rows<W>) -> Result<u32, Error> {
+    fn exec(&mut self, stamp: Stamp) -> Result<u32, Error> {
         let before = self.tasks.get(&stamp.tid).copied();
         if let Some(space) = before {
             // perf tells of a program's start before its mappings, the kernel's event after them.
             if self.at(space).fresh {
                 return Ok(space);
             }
-            self.leave(stamp, space, rows)?;
+            self.leave(stamp, space)?;
         }
-        let new_space = self.enter(stamp.tid);
-        self.at(new_space).fresh = true;
-        row(stamp, before, Action::Exec { new_space }, rows)?;
+        let new_space = self.enter(stamp.tid, true, Cover::default());
+        self.row(stamp, before, Action::Exec { new_space })?;
         Ok(new_space)
     }
 
-    fn leave<W: Write>(&mut self, stamp: Stamp, space: u32, rows: &mut Rows<W>) -> Result<(), Error> {
+    fn leave(&mut self, stamp: Stamp, space: u32) -> Result<(), Error> {
         let users = &mut self.at(space).users;
         *users = users.saturating_sub(1);
-        if *users == 0 { self.destroy(stamp, space, rows) } else { Ok(()) }
+        if *users == 0 { self.destroy(stamp, space) } else { Ok(()) }
     }
 
-    fn destroy<W: Write>(&mut self, stamp: Stamp, space: u32, rows: &mut Rows<W>) -> Result<(), Error> {
+    fn destroy(&mut self, stamp: Stamp, space: u32) -> Result<(), Error> {
         if std::mem::replace(&mut self.at(space).destroyed, true) {
             return Ok(());
         }
         self.at(space).cover = Cover::default();
-        row(stamp, Some(space), Action::Destroy, rows)
+        self.row(stamp, Some(space), Action::Destroy)
     }
 
-    fn child<W: Write>(
-        &mut self,
-        stamp: Stamp,
-        child: u32,
-        flags: u64,
-        shares: bool,
-        rows: &mut Rows<W>,
-    ) -> Result<(), Error> {
+    fn child(&mut self, stamp: Stamp, child: u32, flags: u64, shares: bool) -> Result<(), Error> {
         // Two sources may tell of the same.
         if self.tasks.contains_key(&child) {
             return Ok(());
         }
         self.ended.remove(&child);
-        let space = self.space(stamp, rows)?;
+        let space = self.space(stamp)?;
         self.at(space).fresh = false;
         if shares {
             self.at(space).users += 1;
             self.tasks.insert(child, space);
-            return row(stamp, Some(space), Action::Thread { child, flags }, rows);
+            return self.row(stamp, Some(space), Action::Thread { child, flags });
         }
         let cover = self.at(space).cover.clone();
-        let new_space = self.enter(child);
-        self.at(new_space).cover = cover;
-        row(stamp, Some(space), Action::Fork { child, flags, new_space }, rows)
+        let new_space = self.enter(child, false, cover);
+        self.row(stamp, Some(space), Action::Fork { child, flags, new_space })
     }
 
-    fn exit<W: Write>(&mut self, stamp: Stamp, rows: &mut Rows<W>) -> Result<(), Error> {
+    fn exit(&mut self, stamp: Stamp) -> Result<(), Error> {
         let Some(space) = self.tasks.remove(&stamp.tid) else { return Ok(()) };
         self.ended.insert(stamp.tid, space);
         let snapshots = self.snapshots;
@@ -246,8 +230,8 @@ impl State<'_> {
             self.compare(space, mappings);
         }
         let last = self.at(space).users <= 1;
-        row(stamp, Some(space), Action::Exit { last }, rows)?;
-        self.leave(stamp, space, rows)
+        self.row(stamp, Some(space), Action::Exit { last })?;
+        self.leave(stamp, space)
     }
 
     fn compare(&mut self, space: u32, mappings: &[Mapping]) {
@@ -255,13 +239,7 @@ impl State<'_> {
         *self.differences.get_or_insert(0) += differences;
     }
 
-    fn mapping<W: Write>(
-        &mut self,
-        stamp: Stamp,
-        space: u32,
-        mapping: &Mapping,
-        rows: &mut Rows<W>,
-    ) -> Result<(), Error> {
+    fn mapping(&mut self, stamp: Stamp, space: u32, mapping: &Mapping) -> Result<(), Error> {
         let page = self.page;
         self.at(space).cover.follow(&What::KernelMapping(*mapping), page);
         let source = match mapping.source {
@@ -280,7 +258,7 @@ impl State<'_> {
             backing: self.backing(mapping.file),
             offset_bytes: mapping.offset,
         };
-        row(stamp, Some(space), Action::KernelMap(mapping), rows)
+        self.row(stamp, Some(space), Action::KernelMap(mapping))
     }
 
     fn backing(&mut self, file: File) -> Backing {
@@ -294,9 +272,9 @@ impl State<'_> {
         }
     }
 
-    fn call<W: Write>(&mut self, stamp: Stamp, what: &What, rows: &mut Rows<W>) -> Result<(), Error> {
+    fn call(&mut self, stamp: Stamp, what: &What) -> Result<(), Error> {
         let What::Call { call, args, ret, file } = *what else { return Ok(()) };
-        let space = self.space(stamp, rows)?;
+        let space = self.space(stamp)?;
         let page = self.page;
         let it = self.at(space);
         it.fresh = false;
@@ -331,12 +309,8 @@ impl State<'_> {
             }
             Call::Madvise | Call::ProcessMadvise | Call::Mseal => return Ok(()),
         };
-        row(stamp, Some(space), action, rows)
+        self.row(stamp, Some(space), action)
     }
-}
-
-fn row<W: Write>(stamp: Stamp, space: Option<u32>, action: Action, rows: &mut Rows<W>) -> Result<(), Error> {
-    rows.row(&Row { stamp, space, action })
 }
 
 /// An address, or an error.

@@ -1,7 +1,7 @@
 //! Which events are recorded, by kind.
 
 use crate::event::Call;
-use crate::recording::NEEDED;
+use crate::recording::{CALLS, EVENTS};
 use freehold_trace::Kind;
 
 /// An event to record.
@@ -30,50 +30,20 @@ pub(crate) const PURGES: [&str; 2] = ["drain_vmap_area_work", "purge_vmap_node"]
 /// The advices that cannot change mappings are not recorded.
 const ADVICES: &str = "behavior < 3 || behavior >= 10";
 
-/// The events of a kind, as `SYSTEM:NAME`.
-fn named(kind: Kind) -> &'static [(&'static str, &'static str)] {
-    match kind {
-        Kind::Kva => &[
-            ("vmalloc", "alloc_vmap_area"),
-            ("vmalloc", "free_vmap_area_noflush"),
-            ("vmalloc", "purge_vmap_area_lazy"),
-            // Areas of chunks have no event of their own.
-            ("percpu", "percpu_create_chunk"),
-            ("percpu", "percpu_destroy_chunk"),
-        ],
-        Kind::Pcpu => &[
-            ("percpu", "percpu_alloc_percpu"),
-            ("percpu", "percpu_alloc_percpu_fail"),
-            ("percpu", "percpu_free_percpu"),
-            ("percpu", "percpu_create_chunk"),
-            ("percpu", "percpu_destroy_chunk"),
-        ],
-        Kind::Vma => &[
-            ("sched", "sched_process_exec"),
-            ("sched", "sched_process_exit"),
-            ("sched", "sched_process_fork"),
-            // Its flags tell a thread from a process.
-            ("task", "task_newtask"),
-            ("mmap", "vm_unmapped_area"),
-            ("mmap", "exit_mmap"),
-        ],
-        Kind::Mt => &[("maple_tree", "ma_op"), ("maple_tree", "ma_read"), ("maple_tree", "ma_write")],
-    }
-}
-
 /// The events of a kind. `purges` are the addresses of the kernel's [`PURGES`], if their times are wanted.
 pub(crate) fn of(kind: Kind, purges: &[u64]) -> Vec<Wanted> {
     let wanted = |system, name: &str, filter: &str| {
-        let needed = NEEDED.iter().find(|(of, event, ..)| *of == kind && *event == name);
-        let needed = needed.map(|(.., since)| *since);
+        let needed = EVENTS.iter().find(|(of, _, event, _)| *of == kind && *event == name);
+        let needed = needed.and_then(|(.., since)| *since);
         Wanted { system, name: name.to_owned(), needed, filter: filter.to_owned() }
     };
-    let mut events: Vec<_> = named(kind).iter().map(|(system, name)| wanted(system, name, "")).collect();
+    let listed = EVENTS.iter().filter(|(of, system, ..)| *of == kind && *system != CALLS);
+    let mut events: Vec<_> = listed.map(|(_, system, name, _)| wanted(system, name, "")).collect();
     if kind == Kind::Vma {
         for call in Call::ALL {
             let filter = if *call == Call::Madvise { ADVICES } else { "" };
-            events.push(wanted("syscalls", &format!("sys_enter_{}", call.name()), filter));
-            events.push(wanted("syscalls", &format!("sys_exit_{}", call.name()), ""));
+            events.push(wanted(CALLS, &format!("sys_enter_{}", call.name()), filter));
+            events.push(wanted(CALLS, &format!("sys_exit_{}", call.name()), ""));
         }
     }
     if !purges.is_empty() {

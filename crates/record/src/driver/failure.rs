@@ -37,6 +37,14 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// What makes one of why a command did not execute its program.
+    pub(crate) fn command(command: &str) -> impl FnOnce(SysError) -> Self {
+        |error| Self::Command {
+            command: command.to_owned(),
+            reason: io::Error::from_raw_os_error(error.errno),
+        }
+    }
+
     /// What makes one of an error of a file.
     pub(crate) fn file(file: &Path, done: &'static str) -> impl FnOnce(io::Error) -> Self {
         let file = file.to_owned();

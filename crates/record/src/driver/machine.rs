@@ -86,7 +86,7 @@ impl Machine {
     pub(crate) fn shown(&self, file: &Path) -> PathBuf {
         let known = [(&self.tracefs, "/sys/kernel/tracing"), (&self.debugfs, "/sys/kernel/debug")];
         let shown = known.into_iter().find_map(|(mounted, usual)| {
-            let mounted = mounted.as_ref().filter(|mounted| mounted.starts_with("/proc/self/fd"))?;
+            let mounted = mounted.as_ref().filter(|mounted| is_ours(mounted))?;
             Some(Path::new(usual).join(file.strip_prefix(mounted).ok()?))
         });
         shown.unwrap_or_else(|| file.to_owned())
@@ -94,10 +94,8 @@ impl Machine {
 
     /// What is mounted for this process alone.
     pub(crate) fn mounted(&self) -> impl Iterator<Item = &'static str> {
-        let is_ours =
-            |place: &Option<PathBuf>| place.as_ref().is_some_and(|place| place.starts_with("/proc/self/fd"));
-        let mounts = [("tracefs", is_ours(&self.tracefs)), ("debugfs", is_ours(&self.debugfs))];
-        mounts.into_iter().filter_map(|(name, is_ours)| is_ours.then_some(name))
+        let mounts = [("tracefs", &self.tracefs), ("debugfs", &self.debugfs)];
+        mounts.into_iter().filter(|(_, place)| place.as_deref().is_some_and(is_ours)).map(|(name, _)| name)
     }
 
     /// A file of `/proc`.
@@ -124,7 +122,8 @@ impl Machine {
 
     /// What is known of the machine before anything is recorded.
     pub(crate) fn meta(&self, kind: Kind, source: Origin) -> Meta {
-        let mut meta = Meta::unknown(kind, source);
+        let mut meta = Meta::unknown(source);
+        meta.kind = Some(kind);
         let release = self.text("sys/kernel/osrelease");
         meta.release = release.unwrap_or(meta.release);
         meta.arch = self.text("sys/kernel/arch").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
@@ -140,6 +139,11 @@ impl Machine {
         }
         meta
     }
+}
+
+/// Whether a mount is of this process alone.
+fn is_ours(mounted: &Path) -> bool {
+    mounted.starts_with("/proc/self/fd")
 }
 
 /// The CPUs that are running; the first one if the kernel does not say.

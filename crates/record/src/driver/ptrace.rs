@@ -15,7 +15,7 @@ use super::machine::Machine;
 use super::tasks::{Left, Tasks};
 use super::workload::Workload;
 use super::{Recorded, write_meta};
-use crate::event::{Call, Event, File, What};
+use crate::event::{CLONE_THREAD, CLONE_VM, Call, Event, File, What};
 use crate::folder::{Origin, maps_file};
 use crate::log::{self, EVENTS_LOG};
 use crate::text::maps;
@@ -26,7 +26,7 @@ use freehold_harness::threads::monotonic_ns;
 use freehold_trace::Kind;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -35,9 +35,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// `CLONE_*`: shares the address space; a thread of the same process.
-pub(super) const CLONE_VM: u64 = 0x100;
-pub(super) const CLONE_THREAD: u64 = 0x1_0000;
 /// What `fork` asks of `clone`, and what `vfork` asks beside sharing the address space: that the maker waits. Other architectures have
 /// neither call.
 #[cfg(target_arch = "x86_64")]
@@ -164,6 +161,33 @@ enum Pending {
     Copy,
 }
 
+/// What could not be recorded.
+#[derive(Default)]
+struct Missed {
+    /// Calls of other architectures.
+    foreign: u64,
+    /// Tasks whose makers were killed before they could say so.
+    unknown: u64,
+    /// Programs whose first mappings could not be read.
+    unread: u64,
+}
+
+impl Missed {
+    /// A sentence each.
+    fn warnings(&self) -> Vec<String> {
+        let Self { foreign, unknown, unread } = self;
+        let told = [
+            (foreign, format!("{foreign} calls of 32-bit programs were not recorded")),
+            (unknown, format!("{unknown} tasks came from makers that were killed meanwhile")),
+            (
+                unread,
+                format!("/proc/PID/maps could not be read, times: {unread}; first mappings are missing"),
+            ),
+        ];
+        told.into_iter().filter(|(count, _)| **count > 0).map(|(_, what)| what).collect()
+    }
+}
+
 /// What records.
 pub(super) struct Recorder<'a> {
     tracer: Tracer,
@@ -171,12 +195,7 @@ pub(super) struct Recorder<'a> {
     folder: &'a Path,
     file: PathBuf,
     out: BufWriter<fs::File>,
-    /// Calls of other architectures.
-    foreign: u64,
-    /// Tasks whose makers were killed before they could say so.
-    unknown: u64,
-    /// Programs whose first mappings could not be read.
-    unread: u64,
+    missed: Missed,
     ended: Option<Ended>,
     /// Whether the command has executed its program.
     executed: Arc<AtomicBool>,
@@ -197,18 +216,8 @@ impl<'a> Recorder<'a> {
         let file = folder.join(EVENTS_LOG);
         let out = fs::File::create(&file).map_err(Failure::file(&file, "written"))?;
         let (tasks, out, executed) = (Tasks::new(), BufWriter::new(out), Arc::default());
-        Ok(Self {
-            tracer,
-            tasks,
-            folder,
-            file,
-            out,
-            foreign: 0,
-            unknown: 0,
-            unread: 0,
-            ended: None,
-            executed,
-        })
+        let missed = Missed::default();
+        Ok(Self { tracer, tasks, folder, file, out, missed, ended: None, executed })
     }
 
     /// Tells that the first process is there, before what other sources tell of it.
@@ -232,12 +241,9 @@ impl<'a> Recorder<'a> {
             (recorder, passing.join().unwrap_or(Ok(None)))
         });
         let mut recorder = recorder?;
-        recorder.tracer.executed().map_err(|error| Failure::Command {
-            command: command.to_owned(),
-            reason: io::Error::from_raw_os_error(error.errno),
-        })?;
-        let (warnings, ended, foreign) = (recorder.warnings(), recorder.ended, recorder.foreign);
-        Ok(Followed { warnings, ended, signal: signal?, foreign })
+        recorder.tracer.executed().map_err(Failure::command(command))?;
+        let (missed, ended) = (recorder.missed, recorder.ended);
+        Ok(Followed { warnings: missed.warnings(), ended, signal: signal?, foreign: missed.foreign })
     }
 
     fn run(mut self) -> Result<Self, Failure> {
@@ -246,13 +252,13 @@ impl<'a> Recorder<'a> {
         while let Some(stop) = self.tracer.next()? {
             let task = stop.task;
             if self.tasks.get(task).is_none() && !matches!(stop.event, Stopped::Gone(_)) {
-                self.unknown += 1;
+                self.missed.unknown += 1;
                 self.tasks.add(task, task);
                 self.write_maps(task)?;
             }
             match stop.event {
                 Stopped::Call { is_foreign: true, .. } => {
-                    self.foreign += 1;
+                    self.missed.foreign += 1;
                     self.tracer.resume(task, Until::Next);
                 }
                 Stopped::Call { number, args, .. } => self.called(task, number, args),
@@ -321,14 +327,12 @@ impl<'a> Recorder<'a> {
         let (flags, process) = (maker.making, maker.process);
         let is_in_call = maker.call.is_some();
         let process = if flags & CLONE_THREAD == 0 { child } else { process };
-        let what = if flags & CLONE_VM == 0 {
+        if flags & CLONE_VM == 0 {
             self.tasks.add(child, process);
-            What::Fork { child, flags }
         } else {
             self.tasks.add_sharing(child, process, task);
-            What::Thread { child, flags }
-        };
-        self.write(task, what, true)?;
+        }
+        self.write(task, What::made(child, flags), true)?;
         self.tracer.resume(task, if is_in_call { Until::Return } else { Until::Next });
         Ok(())
     }
@@ -402,7 +406,7 @@ impl<'a> Recorder<'a> {
     /// Writes the mappings of a task.
     fn write_maps(&mut self, task: u32) -> Result<(), Failure> {
         let maps = fs::read(format!("/proc/{task}/maps")).unwrap_or_default();
-        self.unread += u64::from(maps.is_empty());
+        self.missed.unread += u64::from(maps.is_empty());
         // The kernel shows a page of its own to all processes, which is none of theirs.
         let maps = String::from_utf8_lossy(&maps);
         for mapping in maps.lines().filter(|line| !line.ends_with("[vsyscall]")).filter_map(maps::line) {
@@ -418,23 +422,6 @@ impl<'a> Recorder<'a> {
         // Which CPU it was on is not told.
         let event = Event { at: monotonic_ns()?, cpu: 0, tid: task, comm, what };
         log::write(&mut self.out, &event).map_err(Failure::file(&self.file, "written"))
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if self.foreign > 0 {
-            warnings.push(format!("{} calls of 32-bit programs were not recorded", self.foreign));
-        }
-        if self.unknown > 0 {
-            warnings.push(format!("{} tasks came from makers that were killed meanwhile", self.unknown));
-        }
-        if self.unread > 0 {
-            warnings.push(format!(
-                "/proc/PID/maps could not be read, times: {}; first mappings are missing",
-                self.unread
-            ));
-        }
-        warnings
     }
 }
 

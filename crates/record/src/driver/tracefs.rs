@@ -17,13 +17,15 @@ use super::events::{self, PURGES, Wanted};
 use super::failure::Failure;
 use super::hands::Hands;
 use super::machine::{Machine, online};
-use super::ptrace::{CLONE_THREAD, CLONE_VM, Recorder, makers};
+use super::ptrace::{Recorder, makers};
 use super::readers::Readers;
 use super::workload::Workload;
 use super::{Recorded, write_meta};
-use crate::event::{Event, What};
+use crate::event::{CLONE_THREAD, CLONE_VM, Event, What};
 use crate::folder::{Meta, Origin, Pools, format_file, lost_events, maps_file, raw_file, stats_file};
 use crate::log::{self, EVENTS_LOG};
+use crate::raw::{Layout, Symbols};
+use crate::recording::CALLS;
 use freehold_harness::child::Child;
 use freehold_harness::signals::{Signal, Signals};
 use freehold_harness::threads::monotonic_ns;
@@ -262,7 +264,7 @@ impl<'a> Session<'a> {
                 return Err(Failure::Lacking(format!(
                     "the event {name} is missing: Linux has it from {since} on, this is {release}"
                 )));
-            } else if event.system != "syscalls" {
+            } else if event.system != CALLS {
                 self.warnings.push(format!("the event {name} is missing"));
             }
         }
@@ -273,12 +275,7 @@ impl<'a> Session<'a> {
     fn purges(&mut self) -> Result<Vec<u64>, Failure> {
         let file = self.hands.machine.proc("kallsyms");
         let symbols = fs::read_to_string(&file).map_err(Failure::file(&file, "read"))?;
-        let address = |line: &str| {
-            let mut words = line.split_whitespace();
-            let address = u64::from_str_radix(words.next()?, 16).ok().filter(|&address| address != 0)?;
-            PURGES.contains(&words.nth(1)?).then_some(address)
-        };
-        let purges: Vec<_> = symbols.lines().filter_map(address).collect();
+        let purges = Symbols::parse(&symbols).addresses(&PURGES);
         if purges.is_empty() {
             self.warnings.push("kallsyms does not tell where purges are: their times are missing".to_owned());
         }
@@ -374,9 +371,10 @@ impl<'a> Session<'a> {
     fn sub_buffer(&self) -> Result<usize, Failure> {
         let file = self.folder.join("events/header_page");
         let text = fs::read_to_string(&file).map_err(Failure::file(&file, "read"))?;
-        let bytes = sub_buffer_bytes(&text).filter(|bytes| (512..=16 << 20).contains(bytes));
-        bytes
-            .ok_or_else(|| Failure::Lacking(format!("{} does not tell the size of its data", file.display())))
+        let layout = Layout::parse(&text);
+        layout
+            .map(|layout| layout.size)
+            .map_err(|what| Failure::Lacking(format!("{}: {what}", file.display())))
     }
 
     /// What the kernel says of itself; the moments before and after.
@@ -387,19 +385,14 @@ impl<'a> Session<'a> {
             Kind::Kva => {
                 let to = self.folder.join(format!("vmallocinfo.{when}"));
                 // Root sees addresses if this is 1, and hashes if it is 0.
-                let moments =
-                    self.hands.write_during(&machine.proc("sys/kernel/kptr_restrict"), "1", |hands| {
-                        let before = monotonic_ns()?;
-                        hands.save(&machine.proc("vmallocinfo"), &to)?;
-                        Ok((before, monotonic_ns()?))
-                    })?;
-                Ok(Some(moments))
+                let (restrict, areas) =
+                    (machine.proc("sys/kernel/kptr_restrict"), machine.proc("vmallocinfo"));
+                self.hands.write_during(&restrict, "1", |hands| saved(hands, &areas, &to)).map(Some)
             }
             Kind::Pcpu => match machine.percpu_stats() {
                 Some(stats) => {
-                    let before = monotonic_ns()?;
-                    self.hands.save(&stats, &self.folder.join(format!("percpu_stats.{when}")))?;
-                    Ok(Some((before, monotonic_ns()?)))
+                    saved(&mut self.hands, &stats, &self.folder.join(format!("percpu_stats.{when}")))
+                        .map(Some)
                 }
                 None => {
                     if !at_end {
@@ -416,9 +409,7 @@ impl<'a> Session<'a> {
                     self.warnings.push(format!("process {pid} has ended: its last mappings are not known"));
                     return Ok(None);
                 }
-                let before = monotonic_ns()?;
-                self.hands.save(&maps, &maps_file(self.folder, pid, at_end))?;
-                Ok(Some((before, monotonic_ns()?)))
+                saved(&mut self.hands, &maps, &maps_file(self.folder, pid, at_end)).map(Some)
             }
             Kind::Mt => Ok(None),
         }
@@ -434,24 +425,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Bytes of a sub-buffer: where its data begins, and how much there is.
-fn sub_buffer_bytes(header_page: &str) -> Option<usize> {
-    let line = header_page.lines().find(|line| line.contains(" data;"))?;
-    let figure = |name: &str| -> Option<usize> {
-        line.split(';').find_map(|part| part.trim().strip_prefix(name)?.parse().ok())
-    };
-    figure("offset:")?.checked_add(figure("size:")?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_size_of_a_sub_buffer_is_read() {
-        let text = "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:65520;\tsigned:0;\n";
-        assert_eq!(sub_buffer_bytes(text), Some(64 << 10));
-        assert_eq!(sub_buffer_bytes("\tfield: char data;\toffset:16;\n"), None);
-        assert_eq!(sub_buffer_bytes(""), None);
-    }
+/// Saves a file of the kernel: the moments before and after.
+fn saved(hands: &mut Hands<'_>, file: &Path, to: &Path) -> Result<(u64, u64), Failure> {
+    let before = monotonic_ns()?;
+    hands.save(file, to)?;
+    Ok((before, monotonic_ns()?))
 }

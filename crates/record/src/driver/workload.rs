@@ -4,7 +4,6 @@ use super::failure::Failure;
 use freehold_harness::child::{Child, Ended};
 use freehold_harness::signals::{Signal, Signals};
 use std::ffi::OsString;
-use std::io;
 use std::time::{Duration, Instant};
 
 /// How often a command is asked whether it has ended.
@@ -45,39 +44,31 @@ impl Workload {
     /// Runs it to its end, or until a signal. The first signal goes to the command, which may end in its own way; a second one kills it.
     pub(crate) fn run(
         &self,
-        child: Option<Child>,
+        mut child: Option<Child>,
         signals: &Signals,
     ) -> Result<(Option<Ended>, Option<Signal>), Failure> {
-        let Some(mut child) = child else {
-            let started = Instant::now();
-            loop {
-                let left = match self {
-                    Self::For(time) => time.saturating_sub(started.elapsed()),
-                    _ => Duration::from_secs(1),
-                };
-                if left.is_zero() {
-                    return Ok((None, None));
-                }
-                if let Some(signal) = signals.wait(left)? {
-                    return Ok((None, Some(signal)));
-                }
-            }
-        };
-        child.release();
-        child.executed().map_err(|error| Failure::Command {
-            command: self.name(),
-            reason: io::Error::from_raw_os_error(error.errno),
-        })?;
-        let mut first = None;
+        if let Some(child) = &mut child {
+            child.release();
+            child.executed().map_err(Failure::command(&self.name()))?;
+        }
+        let (started, mut first) = (Instant::now(), None);
         loop {
-            if let Some(ended) = child.ended()? {
-                return Ok((Some(ended), first));
+            let pause = match (&mut child, self) {
+                (Some(child), _) => match child.ended()? {
+                    Some(ended) => return Ok((Some(ended), first)),
+                    None => PAUSE,
+                },
+                (None, Self::For(time)) => time.saturating_sub(started.elapsed()),
+                (None, _) => Duration::from_secs(1),
+            };
+            if pause.is_zero() {
+                return Ok((None, None));
             }
-            if let Some(signal) = signals.wait(PAUSE)? {
-                // A command that has just ended is asked for above.
-                let _ = child.signal(if first.is_none() { signal } else { Signal::KILL });
-                first = first.or(Some(signal));
-            }
+            let Some(signal) = signals.wait(pause)? else { continue };
+            let Some(child) = &child else { return Ok((None, Some(signal))) };
+            // A command that has just ended is asked for above.
+            let _ = child.signal(if first.is_none() { signal } else { Signal::KILL });
+            first = first.or(Some(signal));
         }
     }
 }

@@ -171,6 +171,11 @@ impl Symbols {
         Self(functions.collect())
     }
 
+    /// The addresses of the functions of these names, as far as they are known.
+    pub(crate) fn addresses(&self, names: &[&str]) -> Vec<u64> {
+        self.0.iter().filter(|(_, name)| names.contains(&&***name)).map(|(address, _)| *address).collect()
+    }
+
     /// The function that the address lies in; its hexadecimal digits if that is not known.
     fn name(&self, address: u64) -> Rc<str> {
         let below = self.0.range(..=address).next_back();

@@ -7,11 +7,12 @@ mod format;
 mod page;
 
 pub(crate) use format::{Field, Format, MOST_BYTES, RawRecord, Symbols};
-pub(crate) use page::Layout;
+pub(crate) use page::{Layout, word32, word64};
 
 use crate::Error;
 use crate::decode::Decoder;
 use crate::event::{Event, What};
+use crate::source::Source;
 use page::Page;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -46,14 +47,25 @@ impl Meaning {
         self.tasks.extend(named);
     }
 
-    /// What a record says: its task and what happened, if that is of use.
-    pub(crate) fn decode(&self, decoder: &mut Decoder, data: &[u8]) -> Result<Option<(u32, What)>, String> {
+    /// An event of a task, with its name if that is known.
+    pub(crate) fn event(&self, at: u64, cpu: u32, tid: u32, what: What) -> Event {
+        Event { at, cpu, tid, comm: self.tasks.get(&tid).cloned(), what }
+    }
+
+    /// What a record of this moment and CPU says, if that is of use.
+    pub(crate) fn decode(
+        &self,
+        decoder: &mut Decoder,
+        at: u64,
+        cpu: u32,
+        data: &[u8],
+    ) -> Result<Option<Event>, String> {
         let id = data.first_chunk().ok_or("a record without an event's number")?;
         let Some(format) = self.formats.get(&u16::from_le_bytes(*id)) else { return Ok(None) };
         let tid =
             format.number("common_pid", data).ok_or_else(|| format!("{} has no common_pid", format.name))?;
-        let record = RawRecord { format, data, symbols: &self.symbols };
-        Ok(decoder.decode(tid as u32, &format.name, &record)?.map(|what| (tid as u32, what)))
+        let (tid, record) = (tid as u32, RawRecord { format, data, symbols: &self.symbols });
+        Ok(decoder.decode(tid, &format.name, &record)?.map(|what| self.event(at, cpu, tid, what)))
     }
 }
 
@@ -100,14 +112,14 @@ impl Cpu {
     }
 }
 
-/// The events of all CPUs. Nothing follows an error.
+/// The events of all CPUs.
 pub(crate) struct Raw {
     cpus: Vec<Cpu>,
     layout: Layout,
     /// The next record of each CPU: its time, its CPU, its place in `cpus`.
     heap: BinaryHeap<Reverse<(u64, u32, usize)>>,
     meaning: Meaning,
-    pub(crate) decoder: Decoder,
+    decoder: Decoder,
 }
 
 impl Raw {
@@ -138,7 +150,9 @@ impl Raw {
         }
         Ok(())
     }
+}
 
+impl Source for Raw {
     fn read(&mut self) -> Result<Option<Event>, Error> {
         while let Some(Reverse((time, number, at))) = self.heap.pop() {
             let Some(cpu) = self.cpus.get_mut(at) else { break };
@@ -148,26 +162,17 @@ impl Raw {
                 return Ok(Some(Event { at: time, cpu: number, tid: 0, comm: None, what }));
             }
             let data = cpu.next.take().and_then(|(_, place)| cpu.bytes.get(place)).unwrap_or_default();
-            let decoded = self.meaning.decode(&mut self.decoder, data);
+            let decoded = self.meaning.decode(&mut self.decoder, time, number, data);
             let decoded = decoded.map_err(|what| Error::record(&cpu.file, cpu.number, what))?;
             self.advance(at)?;
-            if let Some((tid, what)) = decoded {
-                let comm = self.meaning.tasks.get(&tid).cloned();
-                return Ok(Some(Event { at: time, cpu: number, tid, comm, what }));
+            if decoded.is_some() {
+                return Ok(decoded);
             }
         }
         Ok(None)
     }
-}
 
-impl Iterator for Raw {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let event = self.read().transpose();
-        if matches!(event, Some(Err(_))) {
-            self.heap.clear();
-        }
-        event
+    fn warnings(&self) -> Vec<String> {
+        self.decoder.warnings()
     }
 }

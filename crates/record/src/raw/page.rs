@@ -109,24 +109,18 @@ impl Page {
             }
             let next = word32(bytes, self.at).ok_or_else(cut_off)?;
             let long = u64::from(next) << 27 | delta;
+            self.at += 4;
             match kind {
                 0 | 29 => {
                     self.time = self.time.wrapping_add(delta);
-                    self.at += 4;
                     let len = (next as usize).checked_sub(4).ok_or_else(cut_off)?.next_multiple_of(4);
                     let data = self.take(len)?;
                     if kind == 0 {
                         return Ok(Some((self.time, data)));
                     }
                 }
-                30 => {
-                    self.time = self.time.wrapping_add(long);
-                    self.at += 4;
-                }
-                _ => {
-                    self.time = self.time & !TIME_BITS | long & TIME_BITS;
-                    self.at += 4;
-                }
+                30 => self.time = self.time.wrapping_add(long),
+                _ => self.time = self.time & !TIME_BITS | long & TIME_BITS,
             }
         }
         Ok(None)
@@ -140,10 +134,25 @@ impl Page {
     }
 }
 
-fn word32(bytes: &[u8], at: usize) -> Option<u32> {
+/// The number that begins there, if the bytes go so far.
+pub(crate) fn word32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-fn word64(bytes: &[u8], at: usize) -> Option<u64> {
+/// The same of twice the size.
+pub(crate) fn word64(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_sub_buffer_is_read() {
+        let text = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:65520;\tsigned:0;\n";
+        assert_eq!(Layout::parse(text).map(|layout| layout.size), Ok(64 << 10));
+        assert!(Layout::parse(&text.replace("\tsize:65520;", "")).is_err());
+        assert!(Layout::parse("").is_err());
+    }
 }

@@ -25,8 +25,8 @@ pub(crate) fn line(text: &str) -> Option<Mapping> {
     let hex = |text: &str| u64::from_str_radix(text, 16).ok();
     let (start, end) = (hex(start)?, hex(end)?);
     let (prot, shared) = flags(words.next()?)?;
-    let (offset, device, inode) = (hex(words.next()?)?, words.next()?, words.next()?);
-    let (file, source) = shown(device, inode, words.next().unwrap_or_default().trim())?;
+    let (offset, device, inode) = (hex(words.next()?)?, device(words.next()?)?, words.next()?.parse().ok()?);
+    let (file, source) = shown(device, inode, words.next().unwrap_or_default().trim());
     (start < end).then_some(Mapping { start, end, prot, shared, source, file, offset })
 }
 
@@ -46,12 +46,15 @@ pub(super) fn flags(text: &str) -> Option<(u32, bool)> {
     Some((bit(r, b'r', 1)? | bit(w, b'w', 2)? | bit(x, b'x', 4)?, shared))
 }
 
-/// What is mapped, by device `MAJOR:MINOR` in hexadecimal digits, inode and name.
-pub(crate) fn shown(device: &str, inode: &str, name: &str) -> Option<(File, Source)> {
-    let (major, minor) = device.split_once(':')?;
-    let number = |text: &str| u32::from_str_radix(text, 16).ok().map(u64::from);
-    let dev = number(major)? << 32 | number(minor)?;
-    let inode: u64 = inode.parse().ok()?;
+/// Reads `MAJOR:MINOR` in hexadecimal digits.
+pub(super) fn device(text: &str) -> Option<[u32; 2]> {
+    let (major, minor) = text.split_once(':')?;
+    Some([u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?])
+}
+
+/// What is mapped, by the device's major and minor number, inode and name.
+pub(crate) fn shown(device: [u32; 2], inode: u64, name: &str) -> (File, Source) {
+    let [major, minor] = device.map(u64::from);
     let source = match name {
         "[stack]" => Source::Stack,
         "[vdso]" => Source::Vdso,
@@ -60,6 +63,6 @@ pub(crate) fn shown(device: &str, inode: &str, name: &str) -> Option<(File, Sour
         _ if inode != 0 => Source::File,
         _ => Source::Anon,
     };
-    let file = if inode == 0 { File::Anonymous } else { File::Known { dev, inode } };
-    Some((file, source))
+    let file = if inode == 0 { File::Anonymous } else { File::Known { dev: major << 32 | minor, inode } };
+    (file, source)
 }

@@ -10,6 +10,7 @@ pub(crate) mod vmallocinfo;
 use crate::Error;
 use crate::decode::Decoder;
 use crate::event::Event;
+use crate::source::Source;
 use freehold_trace::Lines;
 use std::collections::VecDeque;
 
@@ -23,22 +24,23 @@ pub(crate) trait Grammar {
     -> Result<(), String>;
 }
 
-/// The events of a text. Nothing follows an error. Cost: linear in the line; memory for one line.
+/// The events of a text. Cost: linear in the line; memory for one line.
 pub(crate) struct Text<G> {
     lines: Lines,
     grammar: G,
-    ended: bool,
     /// What the last line said, as far as it was not handed on.
     events: VecDeque<Event>,
-    pub(crate) decoder: Decoder,
+    decoder: Decoder,
 }
 
 impl<G: Grammar> Text<G> {
     /// Reads these lines.
     pub(crate) fn new(lines: Lines, grammar: G) -> Self {
-        Self { lines, grammar, ended: false, events: VecDeque::new(), decoder: Decoder::default() }
+        Self { lines, grammar, events: VecDeque::new(), decoder: Decoder::default() }
     }
+}
 
+impl<G: Grammar> Source for Text<G> {
     fn read(&mut self) -> Result<Option<Event>, Error> {
         while self.events.is_empty() {
             let Some(text) = self.lines.advance()? else { return Ok(None) };
@@ -47,18 +49,9 @@ impl<G: Grammar> Text<G> {
         }
         Ok(self.events.pop_front())
     }
-}
 
-impl<G: Grammar> Iterator for Text<G> {
-    type Item = Result<Event, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let event = self.read().transpose();
-        self.ended = !matches!(event, Some(Ok(_)));
-        event
+    fn warnings(&self) -> Vec<String> {
+        self.decoder.warnings()
     }
 }
 

@@ -2,10 +2,7 @@
 
 use super::maps;
 use crate::decode::Decoder;
-use crate::event::{File, Mapping, What};
-
-/// `CLONE_VM` and `CLONE_THREAD`: what perf tells of the flags.
-const THREAD: u64 = 0x1_0100;
+use crate::event::{Mapping, What};
 
 /// What a record says: nothing of samples that a filter has dropped. `tid` is the task that it is about.
 pub(super) fn parse(text: &str, tid: &mut u32, decoder: &mut Decoder) -> Result<Option<What>, String> {
@@ -28,11 +25,7 @@ pub(super) fn parse(text: &str, tid: &mut u32, decoder: &mut Decoder) -> Result<
                 *tid = child;
                 return Ok(Some(What::Exit));
             }
-            Ok(Some(if pid == parent {
-                What::Thread { child, flags: THREAD }
-            } else {
-                What::Fork { child, flags: 0 }
-            }))
+            Ok(Some(What::made_in(child, pid == parent)))
         }
         "PERF_RECORD_LOST_SAMPLES" if rest.ends_with("(BPF)") => Ok(None),
         "PERF_RECORD_LOST" | "PERF_RECORD_LOST_SAMPLES" => {
@@ -56,10 +49,11 @@ fn mapping(text: &str) -> Option<Mapping> {
     let hex = |text: &str| u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok();
     let start = hex(start)?;
     let mut words = file.split(' ');
-    let (offset, device, inode) = (hex(words.next()?)?, words.next()?, words.next()?);
+    let (offset, device) = (hex(words.next()?)?, maps::device(words.next()?)?);
+    let inode = words.next()?.parse().ok()?;
     let (flags, name) = after.split_once(' ').unwrap_or((after, ""));
     let (prot, shared) = maps::flags(flags)?;
-    let (file, source) = maps::shown(device, inode, name.trim())?;
-    let offset = if matches!(file, File::Known { .. }) { offset } else { 0 };
+    let (file, source) = maps::shown(device, inode, name.trim());
+    let offset = if inode == 0 { 0 } else { offset };
     Some(Mapping { start, end: start.checked_add(hex(len)?)?, prot, shared, source, file, offset })
 }

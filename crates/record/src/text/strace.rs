@@ -5,81 +5,64 @@
 
 use super::{Grammar, moment};
 use crate::decode::{Decoder, done};
-use crate::event::{Call, Event, What};
+use crate::event::{CLONE_VM, Call, Event, What};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Tasks that are within calls, and bytes that are kept of such a line, at most.
 const MOST_UNFINISHED: usize = 1 << 12;
 const MOST_BYTES: usize = 1 << 12;
-/// `CLONE_VM`, and with `CLONE_VFORK`.
-const CLONE_VM: u64 = 0x100;
+/// `CLONE_VM` and `CLONE_VFORK`.
 const VFORK: u64 = 0x4100;
 
 /// `MAP_HUGE_SHIFT`: the bit from which on flags tell the size of huge pages.
 const HUGE_SHIFT: u32 = 26;
 
-const NAMES: &[(&str, u64)] = &[
-    ("NULL", 0),
-    ("PROT_NONE", 0),
-    ("PROT_READ", 1),
-    ("PROT_WRITE", 2),
-    ("PROT_EXEC", 4),
-    ("PROT_SEM", 8),
-    ("PROT_BTI", 0x10),
-    ("PROT_MTE", 0x20),
-    ("PROT_GROWSDOWN", 0x100_0000),
-    ("PROT_GROWSUP", 0x200_0000),
-    ("MAP_SHARED", 1),
-    ("MAP_PRIVATE", 2),
-    ("MAP_SHARED_VALIDATE", 3),
-    ("MAP_DROPPABLE", 8),
-    ("MAP_FIXED", 0x10),
-    ("MAP_ANONYMOUS", 0x20),
-    ("MAP_32BIT", 0x40),
-    ("MAP_ABOVE4G", 0x80),
-    ("MAP_GROWSDOWN", 0x100),
-    ("MAP_DENYWRITE", 0x800),
-    ("MAP_EXECUTABLE", 0x1000),
-    ("MAP_LOCKED", 0x2000),
-    ("MAP_NORESERVE", 0x4000),
-    ("MAP_POPULATE", 0x8000),
-    ("MAP_NONBLOCK", 0x1_0000),
-    ("MAP_STACK", 0x2_0000),
-    ("MAP_HUGETLB", 0x4_0000),
-    ("MAP_SYNC", 0x8_0000),
-    ("MAP_FIXED_NOREPLACE", 0x10_0000),
-    ("MAP_UNINITIALIZED", 0x400_0000),
-    ("MREMAP_MAYMOVE", 1),
-    ("MREMAP_FIXED", 2),
-    ("MREMAP_DONTUNMAP", 4),
-    ("MADV_NORMAL", 0),
-    ("MADV_RANDOM", 1),
-    ("MADV_SEQUENTIAL", 2),
-    ("MADV_WILLNEED", 3),
-    ("MADV_DONTNEED", 4),
-    ("MADV_FREE", 8),
-    ("MADV_REMOVE", 9),
-    ("MADV_DONTFORK", 10),
-    ("MADV_DOFORK", 11),
-    ("MADV_MERGEABLE", 12),
-    ("MADV_UNMERGEABLE", 13),
-    ("MADV_HUGEPAGE", 14),
-    ("MADV_NOHUGEPAGE", 15),
-    ("MADV_DONTDUMP", 16),
-    ("MADV_DODUMP", 17),
-    ("MADV_WIPEONFORK", 18),
-    ("MADV_KEEPONFORK", 19),
-    ("MADV_COLD", 20),
-    ("MADV_PAGEOUT", 21),
-    ("MADV_POPULATE_READ", 22),
-    ("MADV_POPULATE_WRITE", 23),
-    ("MADV_DONTNEED_LOCKED", 24),
-    ("MADV_COLLAPSE", 25),
-    ("MADV_HWPOISON", 100),
-    ("MADV_SOFT_OFFLINE", 101),
-    ("MADV_GUARD_INSTALL", 102),
-    ("MADV_GUARD_REMOVE", 103),
+/// What the C library calls these, with its numbers.
+macro_rules! of_libc {
+    ($($name:ident)*) => { [$((stringify!($name), libc::$name as u64)),*] };
+}
+
+/// What arguments are made of. The arguments of a call are of one of these kinds, so all of them are one list.
+const CONSTANTS: &[&[(&str, u64)]] = &[
+    // What not every system's C library has.
+    &[
+        ("NULL", 0),
+        ("PROT_SEM", 8),
+        ("PROT_BTI", 0x10),
+        ("PROT_MTE", 0x20),
+        ("MAP_32BIT", 0x40),
+        ("MAP_ABOVE4G", 0x80),
+        ("MAP_UNINITIALIZED", 0x400_0000),
+        ("MADV_COLLAPSE", 25),
+        ("MADV_SOFT_OFFLINE", 101),
+        ("MADV_GUARD_INSTALL", 102),
+        ("MADV_GUARD_REMOVE", 103),
+    ],
+    &of_libc! { PROT_NONE PROT_READ PROT_WRITE PROT_EXEC PROT_GROWSDOWN PROT_GROWSUP },
+    &of_libc! {
+        MAP_SHARED MAP_PRIVATE MAP_SHARED_VALIDATE MAP_FIXED MAP_ANONYMOUS MAP_GROWSDOWN MAP_DENYWRITE
+        MAP_EXECUTABLE MAP_LOCKED MAP_NORESERVE MAP_POPULATE MAP_NONBLOCK MAP_STACK MAP_HUGETLB MAP_SYNC
+        MAP_FIXED_NOREPLACE MAP_DROPPABLE
+    },
+    &of_libc! { MREMAP_MAYMOVE MREMAP_FIXED MREMAP_DONTUNMAP },
+    &of_libc! {
+        MADV_NORMAL MADV_RANDOM MADV_SEQUENTIAL MADV_WILLNEED MADV_DONTNEED MADV_FREE MADV_REMOVE
+        MADV_DONTFORK MADV_DOFORK MADV_MERGEABLE MADV_UNMERGEABLE MADV_HUGEPAGE MADV_NOHUGEPAGE
+        MADV_DONTDUMP MADV_DODUMP MADV_WIPEONFORK MADV_KEEPONFORK MADV_COLD MADV_PAGEOUT
+        MADV_POPULATE_READ MADV_POPULATE_WRITE MADV_DONTNEED_LOCKED MADV_HWPOISON
+    },
 ];
+
+/// What calls that change mappings fail with.
+const ERRORS: &[(&str, u64)] = &of_libc! {
+    EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG EBADF EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST ENODEV EINVAL
+    ENFILE EMFILE ETXTBSY ENOSPC ENOSYS EIDRM EOVERFLOW EOPNOTSUPP
+};
+
+/// The number of a name.
+fn named(names: &[(&str, u64)], name: &str) -> Option<u64> {
+    names.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
+}
 
 /// The grammar.
 #[derive(Default)]
@@ -89,8 +72,8 @@ pub(crate) struct Strace {
     unfinished: HashMap<u32, String>,
     /// Tasks that had a line.
     seen: HashSet<u32>,
-    /// Tasks whose call that makes another task has not returned, and whether the other one shares their address space.
-    cloning: Vec<(u32, What)>,
+    /// Tasks whose call that makes another task has not returned, and `CLONE_*` of that call.
+    cloning: Vec<(u32, u64)>,
 }
 
 impl Grammar for Strace {
@@ -104,12 +87,8 @@ impl Grammar for Strace {
         let event = |tid, what, at| Event { at, cpu: 0, tid, comm: None, what };
         if self.seen.insert(tid) && !self.cloning.is_empty() {
             // It runs before the call that made it has returned.
-            let (parent, what) = self.cloning.remove(0);
-            let what = match what {
-                What::Thread { flags, .. } => What::Thread { child: tid, flags },
-                _ => What::Fork { child: tid, flags: 0 },
-            };
-            events.push_back(event(parent, what, self.now));
+            let (parent, flags) = self.cloning.remove(0);
+            events.push_back(event(parent, What::made(tid, flags), self.now));
         }
         if rest.is_empty() || rest.starts_with("---") {
             return Ok(());
@@ -155,9 +134,7 @@ impl Strace {
         // Calls that are longer have texts among their arguments, which are of no use.
         let end = (0..=MOST_BYTES.min(first.len())).rev().find(|end| first.is_char_boundary(*end));
         let first = &first[..end.unwrap_or(0)];
-        if let Some(what) = clones(first, 0) {
-            self.cloning.push((tid, what));
-        }
+        self.cloning.extend(clone_flags(first).map(|flags| (tid, flags)));
         self.unfinished.insert(tid, first.to_owned());
         Ok(())
     }
@@ -216,7 +193,7 @@ fn call(text: &str) -> Result<Option<What>, String> {
             return Ok((ret == Some(0)).then_some(What::Exec));
         }
         let child = ret.and_then(|ret| u32::try_from(ret).ok()).filter(|child| *child != 0);
-        return Ok(child.and_then(|child| clones(text, child)));
+        return Ok(child.and_then(|child| Some(What::made(child, clone_flags(text)?))));
     };
     let Some(ret) = result(ret)? else { return Ok(None) };
     let mut values = [0; 6];
@@ -239,15 +216,12 @@ fn call(text: &str) -> Result<Option<What>, String> {
     Ok(Some(done(call, values, ret, None)))
 }
 
-/// The task that a call makes.
-fn clones(text: &str, child: u32) -> Option<What> {
-    let name = text.split('(').next()?;
-    match name {
-        "vfork" => Some(What::Thread { child, flags: VFORK }),
-        "clone" | "clone2" | "clone3" if text.contains("CLONE_VM") => {
-            Some(What::Thread { child, flags: CLONE_VM })
-        }
-        "fork" | "clone" | "clone2" | "clone3" => Some(What::Fork { child, flags: 0 }),
+/// `CLONE_*` of a call that makes a task, as far as they tell what the task shares.
+fn clone_flags(text: &str) -> Option<u64> {
+    match text.split('(').next()? {
+        "vfork" => Some(VFORK),
+        "clone" | "clone2" | "clone3" if text.contains("CLONE_VM") => Some(CLONE_VM),
+        "fork" | "clone" | "clone2" | "clone3" => Some(0),
         _ => None,
     }
 }
@@ -261,44 +235,14 @@ fn result(text: &str) -> Result<Option<i64>, String> {
     }
     if word == "-1" {
         let name = words.next().unwrap_or_default();
-        return errno(name).map(|errno| Some(-errno)).ok_or_else(|| format!("unknown error {name:?}"));
+        let errno = named(ERRORS, name).ok_or_else(|| format!("unknown error {name:?}"))?;
+        return Ok(Some(-errno.cast_signed()));
     }
     let value = match word.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok().map(u64::cast_signed),
         None => word.parse().ok(),
     };
     value.map(Some).ok_or_else(|| format!("the result is unreadable: {word:?}"))
-}
-
-/// The numbers of what calls that change mappings fail with.
-fn errno(name: &str) -> Option<i64> {
-    const NUMBERS: [(&str, i64); 24] = [
-        ("EPERM", 1),
-        ("ENOENT", 2),
-        ("ESRCH", 3),
-        ("EINTR", 4),
-        ("EIO", 5),
-        ("ENXIO", 6),
-        ("E2BIG", 7),
-        ("EBADF", 9),
-        ("EAGAIN", 11),
-        ("ENOMEM", 12),
-        ("EACCES", 13),
-        ("EFAULT", 14),
-        ("EBUSY", 16),
-        ("EEXIST", 17),
-        ("ENODEV", 19),
-        ("EINVAL", 22),
-        ("ENFILE", 23),
-        ("EMFILE", 24),
-        ("ETXTBSY", 26),
-        ("ENOSPC", 28),
-        ("ENOSYS", 38),
-        ("EIDRM", 43),
-        ("EOVERFLOW", 75),
-        ("EOPNOTSUPP", 95),
-    ];
-    NUMBERS.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
 }
 
 /// The arguments, at commas outside of brackets and quotes.
@@ -332,11 +276,11 @@ fn number(text: &str) -> Option<u64> {
     let text = text.split_once("/*").map_or(text, |(text, _)| text.trim_end());
     let text = if text.ends_with('>') { text.split('<').next()? } else { text };
     text.split('|').try_fold(0, |all, word| {
-        let named = NAMES.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+        let constant = CONSTANTS.iter().find_map(|names| named(names, word));
         let hex = || u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
         let pages =
             || word.strip_suffix("<<MAP_HUGE_SHIFT")?.parse::<u64>().ok()?.checked_mul(1 << HUGE_SHIFT);
         let decimal = || word.parse::<i64>().ok().map(i64::cast_unsigned);
-        Some(all | named.or_else(hex).or_else(pages).or_else(decimal)?)
+        Some(all | constant.or_else(hex).or_else(pages).or_else(decimal)?)
     })
 }

@@ -16,7 +16,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const HEADER_PAGE: &str = "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+const HEADER_PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
+\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
+\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;
+";
 const STATS: &str = "entries: 0\noverrun: 0\ncommit overrun: 0\ndropped events: 3\nread events: 9\n";
 const EVENTS: [&str; 5] = [
     "vmalloc/alloc_vmap_area",

@@ -7,7 +7,8 @@ use freehold_record::driver::{Ended, Failure, Recorded};
 use freehold_record::event::{Call, Event, What};
 use freehold_record::folder::{Meta, Origin, maps_file};
 use freehold_record::import::{Options, import};
-use freehold_record::log::{EVENTS_LOG, Log};
+use freehold_record::log::{self, EVENTS_LOG};
+use freehold_trace::Lines;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -29,7 +30,7 @@ fn recorded(command: &[&str], folder: &Path) -> Option<Recorded> {
 }
 
 fn events(folder: &Path) -> Vec<Event> {
-    Log::open(&folder.join(EVENTS_LOG)).unwrap().map(Result::unwrap).collect()
+    log::events(Lines::open(&folder.join(EVENTS_LOG)).unwrap()).map(Result::unwrap).collect()
 }
 
 /// That the calls of each process make the mappings that it has at its end. The processes whose mappings were compared.

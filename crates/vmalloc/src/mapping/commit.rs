@@ -5,22 +5,22 @@
 //! ```
 
 use super::Mapping;
+use crate::bits::Bits;
 use crate::lock::lock;
 use freehold_sys::SysError;
 use freehold_units::OutOfMemory;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The smallest granule.
 const LEAST_GRANULE: usize = 64 << 10;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct CommitMap {
+pub(crate) struct CommitMap {
     granule: usize,
-    /// Empty if all is committed. Bits are set under `growing`, and never cleared.
-    bits: Box<[AtomicU64]>,
+    /// Empty if all is committed. Bits are set under `growing`.
+    bits: Bits,
     growing: Mutex<()>,
 }
 
@@ -28,21 +28,18 @@ impl CommitMap {
     /// A map of `len` bytes, of which all or nothing is committed.
     pub(super) fn new(len: usize, all: bool) -> Result<Self, OutOfMemory> {
         let granule = (len >> 20).next_power_of_two().max(LEAST_GRANULE);
-        let words = if all { 0 } else { len.div_ceil(granule).div_ceil(64) };
-        let mut bits = Vec::new();
-        bits.try_reserve_exact(words)?;
-        bits.resize_with(words, || AtomicU64::new(0));
-        Ok(Self { granule, bits: bits.into_boxed_slice(), growing: Mutex::new(()) })
+        let bits = Bits::new(if all { 0 } else { len.div_ceil(granule) })?;
+        Ok(Self { granule, bits, growing: Mutex::new(()) })
     }
 
-    /// Alignment of ranges with different users.
-    pub(super) fn granule(&self) -> usize {
+    /// Alignment of ranges with different users, so that one is not committed with another.
+    pub(crate) fn granule(&self) -> usize {
         self.granule
     }
 
-    fn has(&self, granule: usize) -> bool {
-        // Acquire: pairs with the Release of `commit`.
-        self.bits[granule / 64].load(Ordering::Acquire) >> (granule % 64) & 1 != 0
+    /// Whether all of the mapping was committed at once.
+    pub(super) fn is_all(&self) -> bool {
+        self.bits.is_empty()
     }
 
     fn granules(&self, range: &Range<usize>) -> Range<usize> {
@@ -50,7 +47,7 @@ impl CommitMap {
     }
 
     /// Bytes of a range that are committed.
-    pub(super) fn committed_bytes(&self, range: &Range<usize>) -> usize {
+    pub(crate) fn committed_bytes(&self, range: &Range<usize>) -> usize {
         if self.bits.is_empty() {
             return range.len();
         }
@@ -58,13 +55,13 @@ impl CommitMap {
             let (start, end) = (granule * self.granule, (granule + 1) * self.granule);
             end.min(range.end) - start.max(range.start)
         };
-        self.granules(range).filter(|&granule| self.has(granule)).map(bytes).sum()
+        self.granules(range).filter(|&granule| self.bits.has(granule)).map(bytes).sum()
     }
 
     /// Whether all of a range is committed.
     #[inline]
-    pub(super) fn is_committed(&self, range: &Range<usize>) -> bool {
-        self.bits.is_empty() || self.granules(range).all(|granule| self.has(granule))
+    pub(crate) fn is_committed(&self, range: &Range<usize>) -> bool {
+        self.bits.is_empty() || self.granules(range).all(|granule| self.bits.has(granule))
     }
 
     /// Calls `found` with each committed part of a range.
@@ -77,9 +74,9 @@ impl CommitMap {
             return found(range.clone());
         }
         let mut granules = self.granules(range).peekable();
-        while let Some(first) = granules.find(|&granule| self.has(granule)) {
+        while let Some(first) = granules.find(|&granule| self.bits.has(granule)) {
             let mut last = first;
-            while let Some(next) = granules.next_if(|&next| self.has(next)) {
+            while let Some(next) = granules.next_if(|&next| self.bits.has(next)) {
                 last = next;
             }
             found((first * self.granule).max(range.start)..((last + 1) * self.granule).min(range.end))?;
@@ -95,18 +92,15 @@ impl CommitMap {
         let _growing = lock(&self.growing);
         let mut granules = self.granules(range).peekable();
         while let Some(first) = granules.next() {
-            if self.has(first) {
+            if self.bits.has(first) {
                 continue;
             }
             let mut last = first;
-            while let Some(next) = granules.next_if(|&next| !self.has(next)) {
+            while let Some(next) = granules.next_if(|&next| !self.bits.has(next)) {
                 last = next;
             }
             mapping.make_usable(first * self.granule..((last + 1) * self.granule).min(mapping.len()))?;
-            for granule in first..=last {
-                // Release: pairs with the Acquire of `has`.
-                self.bits[granule / 64].fetch_or(1 << (granule % 64), Ordering::Release);
-            }
+            (first..=last).for_each(|granule| self.bits.set(granule));
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-pub(crate) use pages::Pages;
+pub(crate) use pages::{Pages, as_bytes};
 
 const EINVAL: i32 = 22;
 pub(crate) const ENOMEM: i32 = 12;
@@ -33,16 +33,14 @@ pub(crate) struct Mapping {
     /// Bytes of the reservation before that multiple.
     lead: usize,
     len: usize,
-    /// When ranges become usable.
-    commit: Commit,
-    committed: CommitMap,
+    pub(crate) committed: CommitMap,
     /// How guards were made so far: [`MARKED`], [`PROTECTED`] or both.
     guard: AtomicU8,
     /// Refused calls that had a fallback.
-    refused: AtomicU64,
+    pub(crate) refused: AtomicU64,
     is_locked: bool,
     /// The advice for the whole mapping that the system accepted.
-    advice: Advice,
+    pub(crate) advice: Advice,
 }
 
 impl Mapping {
@@ -55,7 +53,7 @@ impl Mapping {
         let committed = CommitMap::new(len, commit == Commit::Lazy)?;
         let (guard, refused) = (AtomicU8::new(0), AtomicU64::new(0));
         let (is_locked, advice) = (asked.is_locked, Advice::default());
-        let mut mapping = Self { memory, lead, len, commit, committed, guard, refused, is_locked, advice };
+        let mut mapping = Self { memory, lead, len, committed, guard, refused, is_locked, advice };
         mapping.advice = mapping.advise(0..len, asked.advice);
         if is_locked {
             mapping.memory.lock_on_fault(mapping.inner(0..len))?;
@@ -68,17 +66,12 @@ impl Mapping {
 
     /// When ranges become usable.
     pub(crate) fn commits(&self) -> Commit {
-        self.commit
+        if self.committed.is_all() { Commit::Lazy } else { Commit::Strict }
     }
 
     /// Counts a refused call that has a fallback.
     pub(crate) fn count_refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The number of these calls.
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused.load(Ordering::Relaxed)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -117,21 +110,6 @@ impl Mapping {
             Ok(()) => Ok(()),
             Err(_) => self.committed.commit(self, range),
         }
-    }
-
-    /// Whether a range is committed.
-    pub(crate) fn is_committed(&self, range: &Range<usize>) -> bool {
-        self.committed.is_committed(range)
-    }
-
-    /// Bytes of a range that are committed.
-    pub(crate) fn committed_bytes(&self, range: &Range<usize>) -> usize {
-        self.committed.committed_bytes(range)
-    }
-
-    /// Alignment of ranges with different users, so that one is not committed with another.
-    pub(crate) fn granule(&self) -> usize {
-        self.committed.granule()
     }
 
     /// Decommits a range, and makes guarded pages in it usable: it is zero afterwards.
@@ -175,11 +153,6 @@ impl Mapping {
             let _ = self.memory.prefer_node(self.inner(range.clone()), None);
         }
         self.advise(range, self.advice);
-    }
-
-    /// The advice for the whole mapping that the system accepted.
-    pub(crate) fn advice(&self) -> Advice {
-        self.advice
     }
 
     /// Bytes of the mapping that have huge pages.

@@ -1,6 +1,6 @@
 //! Pages with a single owner.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 
 /// Committed pages that only their owner uses (V1).
@@ -41,23 +41,51 @@ impl Pages {
         self.len
     }
 
+    /// Writes zeros.
     #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub(crate) fn zero(&mut self, part: Range<usize>) {
+        self[part].fill(0);
+    }
+}
+
+impl Deref for Pages {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
         // SAFETY:
         // - The pages are committed, and the owner's.
         // - Their content is initialized: the system, or an earlier owner, wrote it.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
+}
 
+impl DerefMut for Pages {
     #[inline]
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+    fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and nobody else has a reference.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
-
-    /// Writes zeros.
-    #[inline]
-    pub(crate) fn zero(&mut self, part: Range<usize>) {
-        self.bytes_mut()[part].fill(0);
-    }
 }
+
+/// Lets handles be read and written as the bytes of one of their fields.
+macro_rules! as_bytes {
+    ($($handle:ty { $($field:tt)+ })*) => {$(
+        impl std::ops::Deref for $handle {
+            type Target = [u8];
+
+            #[inline]
+            fn deref(&self) -> &[u8] {
+                &self.$($field)+
+            }
+        }
+
+        impl std::ops::DerefMut for $handle {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut [u8] {
+                &mut self.$($field)+
+            }
+        }
+    )*};
+}
+pub(crate) use as_bytes;

@@ -15,6 +15,7 @@
 //! addition.
 
 use super::RetainPolicy;
+use crate::bits::boxed;
 use freehold_sys::{thread_slot, topology};
 use freehold_units::OutOfMemory;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -39,12 +40,9 @@ pub(crate) struct ResidentCount {
 impl ResidentCount {
     pub(crate) fn new(policy: RetainPolicy) -> Result<Self, OutOfMemory> {
         let count = (4 * topology::possible_cpus()).clamp(2, 64).next_power_of_two() as usize;
-        let mut shares = Vec::new();
-        shares.try_reserve_exact(count)?;
-        shares.resize_with(count, Share::default);
         Ok(Self {
             total: AtomicI64::new(0),
-            shares: shares.into_boxed_slice(),
+            shares: boxed(count, Share::default)?,
             most: policy.batch_bytes() / count as u64,
             threshold: i64::try_from(policy.bytes).unwrap_or(i64::MAX),
         })

@@ -21,6 +21,7 @@ mod reclaim;
 
 use crate::builder::Builder;
 use crate::error::{AllocError, BuildError};
+use crate::lock::lock;
 use crate::retain::RetainPolicy;
 use crate::zone::{Held, Zone, Zones};
 use freehold_kva::Request;
@@ -174,7 +175,7 @@ impl Residency {
             self.give_pages_back(zone, held, bytes);
             return false;
         }
-        let mut dropped = zone.dropped();
+        let mut dropped = lock(&zone.dropped);
         if dropped.len() == dropped.capacity() && dropped.try_reserve_exact(most).is_err() {
             drop(dropped);
             self.give_pages_back(zone, held, bytes);

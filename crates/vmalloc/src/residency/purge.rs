@@ -1,6 +1,7 @@
 //! Decommits free memory that exceeds the threshold, is idle, or can never stay resident.
 
 use super::{Residency, count};
+use crate::lock::lock;
 use crate::mapping::ENOMEM;
 use crate::zone::{Held, Zone};
 use freehold_sys::SysError;
@@ -145,7 +146,7 @@ impl Residency {
 
     /// As [`Residency::release_dropped`], for a caller that holds the zone open.
     pub(crate) fn release_dropped_open(&self, zone: &Zone) -> Result<u64, SysError> {
-        let dropped = std::mem::take(&mut *zone.dropped());
+        let dropped = std::mem::take(&mut *lock(&zone.dropped));
         let (mut released, mut refused) = (0, None);
         for held in dropped {
             let bytes = zone.dropped_slot(&held);

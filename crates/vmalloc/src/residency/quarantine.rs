@@ -2,6 +2,7 @@
 //!
 //! Each zone has its blocks in the order of their frees, so a zone short of addresses shortens only its own quarantine.
 
+use crate::lock::lock;
 use crate::mapping::Mapping;
 use crate::zone::{Held, Quarantined, Zone};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +15,7 @@ pub(crate) struct Quarantine {
     /// Bytes freed so far.
     freed_bytes: AtomicU64,
     /// Frees that could not be guarded.
-    unguarded: AtomicU64,
+    pub(crate) unguarded: AtomicU64,
 }
 
 impl Quarantine {
@@ -27,7 +28,7 @@ impl Quarantine {
     fn add(&self, zone: &Zone, position: u64, bytes: u64, freed_bytes: u64) {
         // Relaxed: a count.
         let freed_at = self.freed_bytes.fetch_add(freed_bytes, Ordering::Relaxed) + freed_bytes;
-        let mut waiting = zone.quarantined();
+        let mut waiting = lock(&zone.quarantined);
         if waiting.try_reserve(1).is_err() {
             // This block does not wait. It still faults until it is handed out again.
             drop(waiting);
@@ -55,10 +56,5 @@ impl Quarantine {
         }
         self.add(zone, held.position, held.slot_bytes, freed_bytes);
         Ok(())
-    }
-
-    /// Frees that could not be guarded.
-    pub(crate) fn unguarded(&self) -> u64 {
-        self.unguarded.load(Ordering::Relaxed)
     }
 }

@@ -9,6 +9,7 @@
 
 use super::Residency;
 use crate::error::AllocError;
+use crate::lock::lock;
 use crate::zone::{Held, Use, Zone};
 use freehold_kva::{AllocError as NoAddresses, Request};
 use std::ops::Range;
@@ -50,7 +51,7 @@ impl Residency {
                 return Ok(held);
             }
             // Slots may have been dropped meanwhile.
-            if zone.free_quarantined(oldest) == 0 && zone.dropped().is_empty() {
+            if zone.free_quarantined(oldest) == 0 && lock(&zone.dropped).is_empty() {
                 return Err(match purged {
                     Err(refused) if is_scarce(&error) => refused.into(),
                     _ => error,

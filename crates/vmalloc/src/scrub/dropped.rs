@@ -9,6 +9,7 @@
 //! If the system cannot tell, all pages are decommitted. If it refuses that as well, all are written.
 
 use super::Scrub;
+use crate::lock::lock;
 use crate::residency::count;
 use crate::zone::{Held, Shape, Zone};
 use freehold_sys::{PageScan, SysError};
@@ -42,7 +43,7 @@ impl Scrub {
 
     fn clear_waiting(&self, zone: &Zone) {
         let _open = zone.hold_open();
-        let mut batch = std::mem::take(&mut *zone.dropped());
+        let mut batch = std::mem::take(&mut *lock(&zone.dropped));
         if batch.is_empty() {
             // Another thread has taken the batch.
             return;
@@ -74,7 +75,7 @@ impl Scrub {
             self.residency.free_cleared(zone, &held);
         }
         // Reuse the list, so the next batch needs no memory.
-        let mut waiting = zone.dropped();
+        let mut waiting = lock(&zone.dropped);
         if waiting.capacity() == 0 {
             *waiting = batch;
         }

@@ -10,6 +10,7 @@
 //! narrowed when it is dropped: the call that makes pages fault also decommits them.
 
 use super::{Slot, Slots};
+use crate::bits::boxed;
 use crate::error::AllocError;
 use crate::mapping::{ENOMEM, Mapping, Pages, whole_pages};
 use freehold_sys::fork::hold;
@@ -59,15 +60,11 @@ impl Accessible {
     /// there is none.
     fn opened_or_all(&self, number: u64, count: u64, slot_bytes: usize) -> Result<&Opened, OutOfMemory> {
         if self.slots.get().is_none() {
-            let mut slots = Vec::new();
-            slots.try_reserve_exact(count as usize)?;
-            slots.resize_with(count as usize, || Opened {
-                bytes: AtomicUsize::new(slot_bytes),
-                usable: AtomicUsize::new(slot_bytes),
-            });
+            let all = || AtomicUsize::new(slot_bytes);
+            let slots = boxed(count as usize, || Opened { bytes: all(), usable: all() })?;
             let _section = hold(|| ());
             // If another thread has set the table first, that one is used.
-            let _ = self.slots.set(slots.into_boxed_slice());
+            let _ = self.slots.set(slots);
         }
         Ok(self.opened(number).expect("V4: it was just made"))
     }
@@ -75,17 +72,27 @@ impl Accessible {
 
 impl Opened {
     /// Makes a slot that starts at an offset accessible up to `to` bytes instead of `from`. If a part of that is
-    /// refused, the whole change is undone.
-    fn change(&self, mapping: &Mapping, start: usize, from: usize, to: usize) -> Result<(), Changed> {
+    /// refused, the whole change is undone. If that is refused as well, the slot is lost, and none of it counts as
+    /// accessible. Returns how much is accessible afterwards.
+    fn change(
+        &self,
+        mapping: &Mapping,
+        start: usize,
+        from: usize,
+        to: usize,
+    ) -> (usize, Result<(), SysError>) {
         let done = self.try_change(mapping, start, from, to);
-        let Err(error) = done else { return Ok(()) };
+        if done.is_ok() {
+            return (to, done);
+        }
         mapping.count_refused();
         // It is unknown which part of the change was made.
         self.usable.fetch_min(from.min(to), Ordering::Relaxed);
-        match self.try_change(mapping, start, to, from) {
-            Ok(()) => Err(Changed::Nothing(error)),
-            Err(_) => Err(Changed::Lost(error)),
+        if self.try_change(mapping, start, to, from).is_ok() {
+            return (from, done);
         }
+        self.bytes.store(LOST, Ordering::Relaxed);
+        (0, done)
     }
 
     fn try_change(&self, mapping: &Mapping, start: usize, from: usize, to: usize) -> Result<(), SysError> {
@@ -111,13 +118,6 @@ impl Opened {
         self.bytes.store(to, Ordering::Relaxed);
         Ok(())
     }
-}
-
-/// The state after a refused change.
-enum Changed {
-    Nothing(SysError),
-    /// It is unknown which bytes are accessible.
-    Lost(SysError),
 }
 
 impl Slot<'_> {
@@ -149,14 +149,7 @@ impl Slot<'_> {
         let start = mapping.offset_of(&self.pages);
         let opened = pool.accessible.opened_or_all(self.position, pool.count(), all);
         let opened = opened.map_err(|_| SysError { call: "malloc", errno: ENOMEM })?;
-        let (len, done) = match opened.change(mapping, start, now, len) {
-            Ok(()) => (len, Ok(())),
-            Err(Changed::Nothing(error)) => (now, Err(error)),
-            Err(Changed::Lost(error)) => {
-                opened.bytes.store(LOST, Ordering::Relaxed);
-                (0, Err(error))
-            }
-        };
+        let (len, done) = opened.change(mapping, start, now, len);
         self.set_len(len);
         done
     }

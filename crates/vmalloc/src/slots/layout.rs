@@ -24,9 +24,15 @@ pub struct SlotLayout {
     keep_resident_bytes: usize,
     pub(super) count: Option<u64>,
     zero: Zero,
-    name: String,
     align_bytes: usize,
     pub(super) accessible_bytes: usize,
+    pub(super) told: Told,
+}
+
+/// What the system is told of a pool's mapping.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) name: String,
     pub(super) advice: Advice,
 }
 
@@ -55,10 +61,9 @@ impl SlotLayout {
             keep_resident_bytes: usize::MAX,
             count: None,
             zero: Zero::Yes,
-            name: "freehold slots".to_owned(),
             align_bytes: page_bytes(),
             accessible_bytes: usize::MAX,
-            advice: Advice::default(),
+            told: Told { name: "freehold slots".to_owned(), advice: Advice::default() },
         }
     }
 
@@ -110,18 +115,21 @@ impl SlotLayout {
 
     /// The name of the mapping in `/proc/self/smaps`, if the kernel has such names. A name of more than 79 bytes, or
     /// with one of ``[]\$` `` or an unprintable character, is not shown there.
-    pub fn name(self, name: &str) -> Self {
-        Self { name: name.to_owned(), ..self }
+    pub fn name(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.told.name);
+        self
     }
 
     /// As [`Builder::huge_pages`](crate::Builder::huge_pages), for the slots of this pool.
-    pub fn huge_pages(self) -> Self {
-        Self { advice: Advice { huge_pages: true, ..self.advice }, ..self }
+    pub fn huge_pages(mut self) -> Self {
+        self.told.advice.huge_pages = true;
+        self
     }
 
     /// As [`Builder::node`](crate::Builder::node), for the slots of this pool.
-    pub fn node(self, node: u32) -> Self {
-        Self { advice: Advice { node: Some(node), ..self.advice }, ..self }
+    pub fn node(mut self, node: u32) -> Self {
+        self.told.advice.node = Some(node);
+        self
     }
 
     /// The alignment of the first slot, and its distance from a multiple of that.
@@ -132,11 +140,6 @@ impl SlotLayout {
             true => (align, before.next_multiple_of(self.align_bytes)),
             false => (align, before.next_multiple_of(OFF_TABLE_BYTES).max(OFF_TABLE_BYTES)),
         }
-    }
-
-    /// The name of the mapping.
-    pub(super) fn shown_name(&self) -> &str {
-        &self.name
     }
 
     /// Stacks: the guard is below, slots keep their highest bytes, and are handed out with what their last user left.

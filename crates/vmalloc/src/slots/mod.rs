@@ -18,7 +18,7 @@ mod accessible;
 mod layout;
 
 use crate::error::{AllocError, PoolError};
-use crate::mapping::{Pages, whole_pages};
+use crate::mapping::{Pages, as_bytes, whole_pages};
 use crate::memory::VirtualMemory;
 use crate::residency::is_scarce;
 use crate::scrub::Scrub;
@@ -27,7 +27,6 @@ use freehold_kva::Request;
 use freehold_kva::pooled::SlabRef;
 use freehold_units::Align;
 use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -60,10 +59,10 @@ impl VirtualMemory {
         let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
-        let place = Place::of_slots(layout.shown_name(), lent.clone(), range, &shape);
+        let place = Place::of_slots(&layout.told.name, lent.clone(), range, &shape);
         let zone = Zone::new(place, Align::ONE, Some(shape));
         let accessible = Accessible::new(layout.accessible_bytes);
-        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, layout.advice)) {
+        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, layout.told.advice)) {
             Ok(zone) => Ok(Slots { shared, zone, accessible }),
             Err(error) => {
                 shared.zones().end_lending(lent, Use::Pool, true);
@@ -124,7 +123,9 @@ impl Slots<'_> {
     #[inline(never)]
     fn get_slow(&self, shape: &Shape) -> Result<Slot<'_>, AllocError> {
         match self.shared.residency.alloc(&self.zone, 1, shape.data.len()) {
-            Ok(held) => Ok(Slot::new(self, held)),
+            Ok(Held { pages, position, slab, used_bytes, .. }) => {
+                Ok(Slot { pool: self, pages, position, slab, used_bytes })
+            }
             Err(error) => Err(self.refused(error)),
         }
     }
@@ -187,8 +188,8 @@ impl fmt::Debug for Slots<'_> {
 ///
 /// Code that writes through [`Slot::as_ptr`] must leave only initialized bytes.
 pub struct Slot<'a> {
-    pool: &'a Slots<'a>,
-    pages: Pages,
+    pub(crate) pool: &'a Slots<'a>,
+    pub(crate) pages: Pages,
     position: u64,
     slab: Option<SlabRef>,
     /// Bytes from the start that may have been written.
@@ -196,26 +197,10 @@ pub struct Slot<'a> {
 }
 
 impl<'a> Slot<'a> {
-    #[inline]
-    fn new(pool: &'a Slots<'a>, held: Held) -> Self {
-        let Held { pages, position, slab, used_bytes, .. } = held;
-        Self { pool, pages, position, slab, used_bytes }
-    }
-}
-
-impl<'a> Slot<'a> {
     /// A held slot at a position.
     pub(crate) fn from_parts(pool: &'a Slots<'a>, pages: Pages, position: u64) -> Self {
         let (slab, used_bytes) = (pool.zone.space.slab_ref(position), pages.len());
         Self { pool, pages, position, slab, used_bytes }
-    }
-
-    pub(crate) fn shared(&self) -> &'a Scrub {
-        self.pool.shared
-    }
-
-    pub(crate) fn pages_mut(&mut self) -> &mut Pages {
-        &mut self.pages
     }
 }
 
@@ -275,21 +260,7 @@ impl Drop for Slot<'_> {
     }
 }
 
-impl Deref for Slot<'_> {
-    type Target = [u8];
-
-    #[inline]
-    fn deref(&self) -> &[u8] {
-        self.pages.bytes()
-    }
-}
-
-impl DerefMut for Slot<'_> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [u8] {
-        self.pages.bytes_mut()
-    }
-}
+as_bytes! { Slot<'_> { pages } }
 
 impl fmt::Debug for Slot<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -92,7 +92,7 @@ impl<'a, T> VmVec<'a, T> {
         // - Uncommitted parts are not touched.
         let pages = unsafe { vm.shared.mapping().pages(range.clone()) };
         let committed_bytes = if vm.shared.mapping().commits() == Commit::Lazy { range.len() } else { 0 };
-        let advice = vm.shared.mapping().advice();
+        let advice = vm.shared.mapping().advice;
         let room = Room { range, committed_bytes, touched_bytes: 0, advice };
         Ok(Self { vm, pages, room, len: 0, max, elements: PhantomData })
     }
@@ -190,8 +190,11 @@ impl<'a, T> VmVec<'a, T> {
         let ample = self.room.range.end.min(part.end + STEP_BYTES.max(now / 4));
         let mapping = self.vm.shared.mapping();
         mapping.commit(&part, ample)?;
-        self.room.committed_bytes =
-            if mapping.is_committed(&(part.start..ample)) { ample - self.room.range.start } else { needed };
+        self.room.committed_bytes = if mapping.committed.is_committed(&(part.start..ample)) {
+            ample - self.room.range.start
+        } else {
+            needed
+        };
         Ok(())
     }
 

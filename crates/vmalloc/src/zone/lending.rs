@@ -41,7 +41,7 @@ impl Lending {
         let mut state = lock(&self.state);
         let more = state.lent + 1;
         state.pending.try_reserve(more).map_err(|_| kva::AllocError::OutOfMemory)?;
-        let granule = mapping.granule() as u64;
+        let granule = mapping.committed.granule() as u64;
         let mut request = *request;
         request.size_bytes =
             request.size_bytes.checked_next_multiple_of(granule).ok_or(kva::AllocError::SizeOverflow)?;

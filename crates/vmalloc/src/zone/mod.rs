@@ -19,13 +19,13 @@
 //! - V5: the whole slot of a held block is committed.
 
 mod claim;
-mod guards;
 mod lending;
 mod place;
 mod shape;
 mod sizes;
 mod zones;
 
+use crate::bits::Bits;
 use crate::error::AllocError;
 use crate::lock::{lock, read, write};
 use crate::mapping::{Mapping, Pages};
@@ -34,9 +34,8 @@ use freehold_kva::{LayoutError, PooledSpace, Request};
 use freehold_sys::SysError;
 use freehold_sys::fork::Held as Guarded;
 use freehold_units::{Align, Broken, Span, check};
-use guards::Guards;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub(crate) use lending::{Lending, Use};
 pub(crate) use place::Place;
@@ -63,15 +62,6 @@ pub(crate) struct Held {
     pub(crate) slab: Option<SlabRef>,
 }
 
-/// Blocks that were dropped and are not free yet.
-#[derive(Debug, Default)]
-struct Waiting {
-    /// Dropped slots that wait to be cleared. Each counts as resident, with all that its holder may have written.
-    dropped: Mutex<Vec<Held>>,
-    /// Blocks in the quarantine of the debug mode, in the order of their frees.
-    quarantined: Mutex<VecDeque<Quarantined>>,
-}
-
 /// A block in the quarantine. It is held, guarded and decommitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quarantined {
@@ -88,8 +78,13 @@ pub(crate) struct Zone {
     pub(crate) space: PooledSpace,
     /// The layout of its slots, if it is a pool.
     pub(crate) shape: Option<Shape>,
-    guards: Guards,
-    waiting: Waiting,
+    /// The installed guards (V4): the one before the first slot, and that of each slot. Only the holders of the slots
+    /// beside a guard ask for it and set it. They may install the same guard.
+    guards: Bits,
+    /// Dropped slots that wait to be cleared. Each counts as resident, with all that its holder may have written.
+    pub(crate) dropped: Mutex<Vec<Held>>,
+    /// Blocks in the quarantine of the debug mode, in the order of their frees.
+    pub(crate) quarantined: Mutex<VecDeque<Quarantined>>,
     /// Read-locked by threads that clear or decommit free blocks; write-locked to exclude all of them. `false` after
     /// the zone is closed.
     open: RwLock<bool>,
@@ -104,8 +99,9 @@ impl Zone {
             place,
             space: PooledSpace::for_memory(positions, granule)?,
             shape,
-            guards: Guards::new(if is_guarded { positions.size_saturating() } else { 0 })?,
-            waiting: Waiting::default(),
+            guards: Bits::new(if is_guarded { positions.size_saturating() as usize + 1 } else { 0 })?,
+            dropped: Mutex::default(),
+            quarantined: Mutex::default(),
             open: RwLock::new(true),
         })
     }
@@ -153,16 +149,6 @@ impl Zone {
         self.shape.as_ref().map_or(slot_bytes, |shape| shape.kept as u64)
     }
 
-    /// The dropped slots that wait to be cleared.
-    pub(crate) fn dropped(&self) -> Guarded<MutexGuard<'_, Vec<Held>>> {
-        lock(&self.waiting.dropped)
-    }
-
-    /// The blocks in the quarantine.
-    pub(crate) fn quarantined(&self) -> Guarded<MutexGuard<'_, VecDeque<Quarantined>>> {
-        lock(&self.waiting.quarantined)
-    }
-
     /// The bytes that a slot waiting to be cleared counts as: those that its holder may have written, or those that it
     /// keeps.
     pub(crate) fn dropped_slot(&self, held: &Held) -> u64 {
@@ -171,12 +157,12 @@ impl Zone {
 
     /// The bytes that all slots waiting to be cleared count as.
     pub(crate) fn dropped_bytes(&self) -> u64 {
-        self.dropped().iter().map(|held| self.dropped_slot(held)).sum()
+        lock(&self.dropped).iter().map(|held| self.dropped_slot(held)).sum()
     }
 
     /// Frees the `count` oldest blocks of the quarantine. Returns how many there were.
     pub(crate) fn free_quarantined(&self, count: usize) -> usize {
-        let mut waiting = self.quarantined();
+        let mut waiting = lock(&self.quarantined);
         let count = count.min(waiting.len());
         waiting.drain(..count).for_each(|block| self.free_decommitted(block.position));
         count
@@ -226,8 +212,10 @@ impl Zone {
     /// A free block for `size_bytes` that needs no call that could be refused: it is committed and has its guard.
     pub(crate) fn alloc_ready(&self, mapping: &Mapping, size_bytes: u64, len: usize) -> Option<Held> {
         let is_ready = |slot: Span| {
-            let lacks = |shape: &Shape| shape.guards(slot.first()).any(|number| !self.guards.has(number));
-            !self.shape.as_ref().is_some_and(lacks) && mapping.is_committed(&self.place.offsets(slot))
+            let lacks =
+                |shape: &Shape| shape.guards(slot.first()).any(|number| !self.guards.has(number as usize));
+            !self.shape.as_ref().is_some_and(lacks)
+                && mapping.committed.is_committed(&self.place.offsets(slot))
         };
         let memory = self.space.alloc_ready(size_bytes, is_ready)?;
         self.hold(mapping, memory, len).ok()
@@ -249,14 +237,14 @@ impl Zone {
         let Some(shape) = &self.shape else { return mapping.commit(&all, all.end) };
         // The addresses after the slot belong to the same pool.
         mapping.commit(&all, self.place.range.end.min(all.end + AMPLE_BYTES))?;
-        for number in shape.guards(slot.first()).filter(|&number| !self.guards.has(number)) {
+        for number in shape.guards(slot.first()).filter(|&number| !self.guards.has(number as usize)) {
             let guard = shape.guard_at(self.place.range.start, number);
             mapping.commit(&guard, guard.end)?;
             // SAFETY:
             // - A guard is nobody's pages. The two holders beside it may both make it, in the same way.
             // - It is committed.
             mapping.guard(&mut unsafe { mapping.pages(guard) })?;
-            self.guards.set(number);
+            self.guards.set(number as usize);
         }
         Ok(())
     }
@@ -291,7 +279,8 @@ impl Zone {
     /// Checks V4 and V5, which the space cannot check.
     pub(crate) fn validate(&self, mapping: &Mapping) -> Result<(), Broken> {
         self.space.validate()?;
-        let (held, committed) = (self.stats().held_bytes, mapping.committed_bytes(&self.place.range) as u64);
+        let (held, committed) =
+            (self.stats().held_bytes, mapping.committed.committed_bytes(&self.place.range) as u64);
         check(held <= committed, "V5", "what is held is committed", committed)?;
         let guarded = self.guards.count();
         let made = guarded == 0 || mapping.guards().is_some();

@@ -31,7 +31,7 @@ impl Place {
     /// All of the mapping, for blocks.
     pub(super) fn of_blocks(mapping: &Mapping) -> Self {
         let (name, all) = ("freehold blocks".to_owned(), 0..mapping.len());
-        let (first, advice) = (mapping.address(0), mapping.advice());
+        let (first, advice) = (mapping.address(0), mapping.advice);
         Self { name, first, unit_bytes: 1, range: all.clone(), lent: all, advice }
     }
 
