@@ -120,7 +120,7 @@ void fhk_rcu_barrier(void);
 #define MT_FLAGS_LOCK_EXTERN 0x300
 
 struct maple_tree {
-	void *ma_root; /* the library's; NULL until the first store */
+	void *ma_root; /* the library's; NULL until the first store, one that is refused included */
 	unsigned int ma_flags;
 	spinlock_t ma_lock;
 };
@@ -550,7 +550,8 @@ static inline int mas_store_gfp(struct ma_state *mas, void *entry, gfp_t gfp)
 }
 
 /* Takes all that a store of the entry over the range needs, so that mas_store_prealloc() cannot fail; returns 0, -EINVAL or
- * -ENOMEM. The plan is for this range and this entry. Another store into the tree cancels it, mas_destroy() gives it up. */
+ * -ENOMEM. The plan is for this range and this entry, and a tree has one at a time: another mas_preallocate(), and a store
+ * into the tree, even one that is refused, cancels it. mas_destroy() gives it up. */
 static inline int mas_preallocate(struct ma_state *mas, void *entry, gfp_t gfp)
 {
 	(void)gfp;

@@ -127,6 +127,30 @@ static bool stores(unsigned long nth, bool planned)
 	return refused;
 }
 
+/* A planned store of a tree that is copied meanwhile is made without memory; what an empty tree answers needs none, either. */
+static void copied(void)
+{
+	struct maple_tree tree, copy, *mt = &tree;
+	MA_STATE(mas, &tree, 8, 9);
+	MA_STATE(none, &copy, 8, 9);
+
+	mt_init_flags(mt, MT_FLAGS_ALLOC_RANGE);
+	mt_init_flags(&copy, MT_FLAGS_ALLOC_RANGE);
+	countdown = 1;
+	for_good = true;
+	MT_BUG_ON(mt, mas_empty_area(&none, 4, 9, 2) != 0 || none.index != 4 || mas_erase(&none) || mas_is_err(&none));
+	countdown = 0;
+	MT_BUG_ON(mt, mtree_store_range(mt, 0, 99, V(1), GFP_KERNEL) != 0);
+	MT_BUG_ON(mt, mas_preallocate(&mas, V(2), GFP_KERNEL) != 0 || mtree_dup(mt, &copy, GFP_KERNEL) != 0);
+	countdown = 1;
+	mas_store_prealloc(&mas, V(2));
+	MT_BUG_ON(mt, mas_is_err(&mas) || mtree_load(mt, 9) != V(2) || mtree_load(&copy, 9) != V(1));
+	countdown = 0;
+	for_good = false;
+	mtree_destroy(&copy);
+	mtree_destroy(mt);
+}
+
 /* Per-CPU objects and counters, with the nth allocation refused. Returns whether one was. */
 static bool per_cpu(unsigned long nth)
 {
@@ -170,6 +194,7 @@ int main(void)
 	/* A thread's first look-up needs memory, and cannot return an error. */
 	rcu_read_lock();
 	rcu_read_unlock();
+	copied();
 	for (planned = 0; planned < 2; planned++) {
 		for (nth = 1; stores(nth, planned != 0); nth++)
 			all++;
