@@ -98,9 +98,9 @@ void fhk_rcu_barrier(void);
 #define rcu_read_unlock() ((void)fhk_rcu_read_unlock())
 /* Waits for all present read sections. Within one it would wait for itself: the program stops. */
 #define synchronize_rcu() fhk_synchronize_rcu()
-/* Calls func(head) after all present read sections, on a thread that the first call starts. */
+/* Calls func(head) after all present read sections, on a thread that the first call starts; in a child of fork(), on its own. */
 #define call_rcu(head, func) fhk_call_rcu((head), (func))
-/* Waits for all callbacks so far. */
+/* Waits for all callbacks so far; in a callback it would wait for itself. */
 #define rcu_barrier() fhk_rcu_barrier()
 
 #ifndef container_of

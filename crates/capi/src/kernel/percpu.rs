@@ -5,6 +5,7 @@
 
 use crate::memory::Aside;
 use freehold::percpu::heap::PerCpuHeap;
+use freehold_sys::fork;
 use std::alloc::Layout;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{self, NonNull};
@@ -18,7 +19,7 @@ fn heap() -> Option<&'static PerCpuHeap> {
     }
     let _aside = Aside::new(4, 4096).ok()?;
     let made = PerCpuHeap::global().ok()?;
-    Some(HEAP.get_or_init(|| made))
+    Some(*fork::get_or_init(&HEAP, || made))
 }
 
 /// Bytes for each possible CPU, zeros. Returns those of CPU 0; NULL if there is no memory, or no such object.

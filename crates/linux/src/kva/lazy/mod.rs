@@ -153,7 +153,7 @@ impl LazySpace {
     }
 
     /// Where the request would go now: the head of its list, if that is aligned, else the lowest block of the tree that the
-    /// kernel's search cannot miss. Cost: O(log n).
+    /// kernel's search cannot miss. Cost: O(log n), or that of [`LazySpace::find_in_tree`].
     ///
     /// # Errors
     /// [`Error::Invalid`] if the size is 0 or not whole pages; [`Error::Busy`] if no block is certain.
@@ -191,7 +191,7 @@ impl LazySpace {
     }
 
     /// Takes an area where [`LazySpace::find`] says. If none is free, all freed areas and pools go to the tree first. Cost:
-    /// O(log n), or that of [`LazySpace::reclaim`].
+    /// that of [`LazySpace::find`], and of [`LazySpace::reclaim`] where that is needed.
     ///
     /// # Errors
     /// As [`LazySpace::find`]; [`Error::NoMemory`].

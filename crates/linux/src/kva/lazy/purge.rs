@@ -32,6 +32,17 @@ pub(super) struct Purge {
     large: Vec<u64>,
 }
 
+impl Purge {
+    /// The areas that it has yet to give back, in order of address. Some may be others' by now.
+    pub(super) fn waiting(&self) -> Vec<u64> {
+        let batches = self.batches.get(self.refilled..).unwrap_or_default();
+        let in_batches = batches.iter().flatten().skip(self.done);
+        let mut waiting: Vec<u64> = in_batches.chain(&self.large).copied().collect();
+        waiting.sort_unstable();
+        waiting
+    }
+}
+
 impl LazySpace {
     /// Purges the `taken` areas that were freed first, or all if there are fewer. Cost: O(log n) for each area that is moved,
     /// O(k log k) to sort them, and O(nodes).
