@@ -17,7 +17,8 @@ fn heap() -> Option<&'static PerCpuHeap> {
     if let Some(heap) = HEAP.get() {
         return Some(heap);
     }
-    let _aside = Aside::new(4, 4096).ok()?;
+    // As many as are asked for up to the last one whose refusal no error tells: any may take one.
+    let _aside = Aside::new(16, 4096).ok()?;
     let made = PerCpuHeap::global().ok()?;
     Some(*fork::get_or_init(&HEAP, || made))
 }

@@ -141,7 +141,7 @@ pub(super) fn call(head: *mut rcu_head, func: rcu_callback) {
     queue.last = head;
     queue.queued += 1;
     if queue.bell.is_none() {
-        queue.bell = start();
+        start(&mut queue);
     }
     let bell = queue.bell;
     drop(queue);
@@ -150,23 +150,21 @@ pub(super) fn call(head: *mut rcu_head, func: rcu_callback) {
     }
 }
 
-/// Starts the thread; `None` if it cannot be started.
-fn start() -> Option<&'static Bell> {
-    let bell = boxed(Bell { rung: Mutex::new(false), ring: Condvar::new() }).ok()?;
+/// Starts the thread, if it can be started. What it does holds nothing, so that no memory is asked for that cannot be refused.
+fn start(queue: &mut Queue) {
+    let Ok(bell) = boxed(Bell { rung: Mutex::new(false), ring: Condvar::new() }) else { return };
     let bell = Box::into_raw(bell);
     // SAFETY: it came from a box, which nobody frees once there is a thread.
-    let kept: &'static Bell = unsafe { &*bell };
-    match freehold_sys::thread::start(c"call_rcu", move || serve(kept)) {
-        Ok(_) => Some(kept),
-        Err(_) => {
-            // SAFETY: it came from a box, and there is no thread that has it.
-            drop(unsafe { Box::from_raw(bell) });
-            None
-        }
+    queue.bell = Some(unsafe { &*bell });
+    if freehold_sys::thread::start(c"call_rcu", serve).is_err() {
+        queue.bell = None;
+        // SAFETY: it came from a box, and the queue, which is locked, has it no more.
+        drop(unsafe { Box::from_raw(bell) });
     }
 }
 
-fn serve(bell: &Bell) {
+fn serve() {
+    let Some(bell) = queue().bell else { return };
     loop {
         bell.wait();
         // A barrier may be at it, from before there was this thread.

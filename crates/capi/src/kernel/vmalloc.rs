@@ -14,8 +14,9 @@ fn memory() -> Option<&'static VirtualMemory> {
     if let Some(memory) = MEMORY.get() {
         return Some(memory);
     }
-    // For what is made beside the memory: a thread and its lock, whose making cannot return an error.
-    let _aside = Aside::new(16, 4096).ok()?;
+    // As many as are asked for up to what is made beside the memory, a thread and its lock, whose making cannot return an error:
+    // any may take one.
+    let _aside = Aside::new(32, 4096).ok()?;
     let made = VirtualMemory::builder().build().ok()?;
     Some(fork::get_or_init(&MEMORY, || made))
 }

@@ -3,10 +3,17 @@
  * Every allocation of a run of calls is refused in turn: the call returns -ENOMEM, nothing has changed, and a planned store
  * is made without memory. Linked with --wrap for malloc, calloc, realloc and memalign.
  */
+/* fork. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <freehold/maple_tree.h>
 #include <freehold/percpu.h>
+#include <freehold/vmalloc.h>
 
 #include <stdlib.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define V(number) xa_mk_value(number)
 #define ENTRIES 400
@@ -183,11 +190,63 @@ static bool per_cpu(unsigned long nth)
 	return refused && nth < 100;
 }
 
+static bool first_vmalloc(void)
+{
+	void *block = vmalloc(5000);
+
+	vfree(block);
+	return block != NULL;
+}
+
+static bool first_alloc_percpu(void)
+{
+	void __percpu *object = __alloc_percpu(8, 8);
+
+	free_percpu(object);
+	return object != NULL;
+}
+
+static bool first_call_rcu(void)
+{
+	static struct rcu_head head;
+
+	call_rcu(&head, NULL);
+	rcu_barrier();
+	return true;
+}
+
+/* The first call of a process, with the nth allocation and all after it refused: it fails, and works once there is memory. Returns
+ * whether one was refused. */
+static bool first(bool (*call)(void), unsigned long nth)
+{
+	struct maple_tree tree, *mt = &tree;
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		bool works;
+
+		countdown = nth;
+		for_good = true;
+		works = call();
+		countdown = 0;
+		_exit(!call() || (!refused && !works) ? 1 : refused ? 2 : 0);
+	}
+	mt_init(mt);
+	MT_BUG_ON(mt, pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) == 1);
+	return nth < 200 && (!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+}
+
 int main(void)
 {
+	bool (*const calls[])(void) = { first_vmalloc, first_alloc_percpu, first_call_rcu };
 	unsigned long nth, all = 0;
-	int planned;
+	int planned, call;
 
+	for (call = 0; call < 3; call++) {
+		for (nth = 1; first(calls[call], nth); nth++)
+			all++;
+	}
 	for (nth = 1; per_cpu(nth); nth++)
 		all++;
 
