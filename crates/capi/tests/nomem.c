@@ -1,6 +1,10 @@
 /* Every allocation fails in turn, alone and with all that follow. A call that fails returns FH_ENOMEM, has changed nothing, and succeeds when there is memory
  * again. Linked with --wrap, so the library's own malloc is this one. */
+/* fork. */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -274,7 +278,56 @@ static void memory(void) {
     OK(fh_vm_destroy(vm));
 }
 
+static int first_counter(void) {
+    fh_counter *counter;
+    return fh_counter_new(&counter);
+}
+
+static int first_gauge(void) {
+    fh_gauge *gauge;
+    return fh_gauge_new(&gauge);
+}
+
+static int first_histogram(void) {
+    fh_histogram *histogram;
+    return fh_histogram_new(&histogram);
+}
+
+static int first_vm(void) {
+    fh_vm *vm;
+    return fh_vm_new(1 << 24, &vm);
+}
+
+static int first_pooled(void) {
+    fh_span span = {0, 0xfffff};
+    fh_pooled *pooled;
+    return fh_pooled_new(span, 4096, &pooled);
+}
+
+/* The first call of a process also makes what all later ones use: with the nth allocation refused, and for good. */
+static void firsts(void) {
+    int (*const calls[])(void) = {first_counter, first_gauge, first_histogram, first_vm, first_pooled};
+    for (size_t at = 0; at < sizeof calls / sizeof calls[0]; at++) {
+        int status = 1;
+        for (long nth = 0; nth < 300 && status != 0; nth++) {
+            pid_t pid = fork();
+            CHECK(pid >= 0);
+            if (pid == 0) {
+                until = nth;
+                for_good = 1;
+                int answer = calls[at]();
+                until = -1;
+                if ((answer != FH_OK && answer != FH_ENOMEM) || calls[at]() != FH_OK) _exit(2);
+                _exit(refused > 0);
+            }
+            CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) < 2);
+        }
+        CHECK(status == 0);
+    }
+}
+
 int main(void) {
+    firsts();
     EACH_FAILS(fh_thread_register(), 1);
     for (for_good = 0; for_good < 2; for_good++) {
         spaces();

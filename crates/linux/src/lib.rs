@@ -1,7 +1,8 @@
 //! Faithful models of the Linux kernel's allocation algorithms, for comparisons and for kernel developers.
 //!
-//! [`kva`] has the augmented red-black tree of free blocks of the 2019 rework of vmalloc, and an address space that
-//! uses it. The tree has the kernel's search, and the improvements that the talk wished for.
+//! [`kva`] has the augmented red-black tree of free blocks of the 2019 rework of vmalloc, an address space that uses it,
+//! and the lazy frees, purges and pools that the kernel has around it since. The tree has the kernel's search, and the
+//! improvements that the talk wished for.
 //!
 //! [`maple`] has the maple tree's calls, cursor, error codes and planners, over a [`WordMap`](freehold_maple::WordMap).
 //!

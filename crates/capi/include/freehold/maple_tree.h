@@ -98,9 +98,9 @@ void fhk_rcu_barrier(void);
 #define rcu_read_unlock() ((void)fhk_rcu_read_unlock())
 /* Waits for all present read sections. Within one it would wait for itself: the program stops. */
 #define synchronize_rcu() fhk_synchronize_rcu()
-/* Calls func(head) after all present read sections, on a thread that the first call starts. */
+/* Calls func(head) after all present read sections, on a thread that the first call starts; in a child of fork(), on its own. */
 #define call_rcu(head, func) fhk_call_rcu((head), (func))
-/* Waits for all callbacks so far. */
+/* Waits for all callbacks so far; in a callback it would wait for itself. */
 #define rcu_barrier() fhk_rcu_barrier()
 
 #ifndef container_of
@@ -120,7 +120,7 @@ void fhk_rcu_barrier(void);
 #define MT_FLAGS_LOCK_EXTERN 0x300
 
 struct maple_tree {
-	void *ma_root; /* the library's; NULL until the first store */
+	void *ma_root; /* the library's; NULL until the first store, one that is refused included */
 	unsigned int ma_flags;
 	spinlock_t ma_lock;
 };
@@ -550,7 +550,8 @@ static inline int mas_store_gfp(struct ma_state *mas, void *entry, gfp_t gfp)
 }
 
 /* Takes all that a store of the entry over the range needs, so that mas_store_prealloc() cannot fail; returns 0, -EINVAL or
- * -ENOMEM. The plan is for this range and this entry. Another store into the tree cancels it, mas_destroy() gives it up. */
+ * -ENOMEM. The plan is for this range and this entry, and a tree has one at a time: another mas_preallocate(), and a store
+ * into the tree, even one that is refused, cancels it. mas_destroy() gives it up. */
 static inline int mas_preallocate(struct ma_state *mas, void *entry, gfp_t gfp)
 {
 	(void)gfp;

@@ -78,6 +78,9 @@ pub extern "C" fn fhk_mtree_insert_range(
 /// Removes the whole entry at an index. Returns it; NULL, with nothing changed, if there is no memory for the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn fhk_mtree_erase(tree: &fhk_tree, index: u64) -> *mut c_void {
+    if tree.kernel().is_none() {
+        return ptr::null_mut();
+    }
     let erased = tree.writer().and_then(|mut writer| writer.tree.erase(index));
     erased.map_or(ptr::null_mut(), pointer)
 }
@@ -129,7 +132,11 @@ pub extern "C" fn fhk_mtree_dup(from: &fhk_tree, into: &fhk_tree) -> c_int {
     if ptr::eq(from, into) {
         return Error::Invalid.code();
     }
-    let copied = from.writer().and_then(|from| {
+    if from.kernel().is_none() && into.kernel().is_none() {
+        return 0;
+    }
+    // A copy changes nothing in the tree that it is made of: a store that is planned there stays.
+    let copied = from.writer_with_plan().and_then(|from| {
         let mut into = into.writer()?;
         from.tree.dup(&mut into.tree)
     });

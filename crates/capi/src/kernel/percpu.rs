@@ -5,6 +5,7 @@
 
 use crate::memory::Aside;
 use freehold::percpu::heap::PerCpuHeap;
+use freehold_sys::fork;
 use std::alloc::Layout;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{self, NonNull};
@@ -16,9 +17,10 @@ fn heap() -> Option<&'static PerCpuHeap> {
     if let Some(heap) = HEAP.get() {
         return Some(heap);
     }
-    let _aside = Aside::new(4, 4096).ok()?;
+    // As many as are asked for up to the last one whose refusal no error tells: any may take one.
+    let _aside = Aside::new(16, 4096).ok()?;
     let made = PerCpuHeap::global().ok()?;
-    Some(HEAP.get_or_init(|| made))
+    Some(*fork::get_or_init(&HEAP, || made))
 }
 
 /// Bytes for each possible CPU, zeros. Returns those of CPU 0; NULL if there is no memory, or no such object.

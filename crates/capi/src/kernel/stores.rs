@@ -1,11 +1,10 @@
 //! The cursor's stores, and its searches for gaps. They write: under the tree's lock.
 
-use super::entry::{is_reserved, item};
+use super::entry::{Entry, is_reserved, item};
 use super::state::fhk_state;
 use super::steps::fhk_mas_walk;
-use super::tree::KernelTree;
 use freehold_linux::Error;
-use freehold_linux::maple::{Cycled, MaState, State};
+use freehold_linux::maple::{Cycled, MaState, Map, State, Tree, Way};
 use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ptr;
@@ -79,9 +78,8 @@ pub extern "C" fn fhk_mas_store_prealloc(state: &mut fhk_state, entry: *mut c_vo
 #[unsafe(no_mangle)]
 pub extern "C" fn fhk_mas_destroy(state: &mut fhk_state) {
     let number = mem::take(&mut state.plan);
-    if number != 0
-        && let Ok(mut writer) = state.tree().writer_with_plan()
-    {
+    // A tree that was destroyed meanwhile has no plan, and is not made again.
+    if let Some(mut writer) = state.tree().made_writer().filter(|_| number != 0) {
         writer.cancel(number);
     }
 }
@@ -110,6 +108,9 @@ pub extern "C" fn fhk_mas_insert(state: &mut fhk_state, entry: *mut c_void) -> *
 /// Removes the whole entry at the cursor's index. Returns it.
 #[unsafe(no_mangle)]
 pub extern "C" fn fhk_mas_erase(state: &mut fhk_state) -> *mut c_void {
+    if state.tree().kernel().is_none() {
+        return fhk_mas_walk(state);
+    }
     let mut cursor = state.cursor();
     let erased = state.tree().writer().and_then(|mut writer| cursor.erase(&mut writer.tree));
     if erased.is_ok() {
@@ -121,21 +122,32 @@ pub extern "C" fn fhk_mas_erase(state: &mut fhk_state) -> *mut c_void {
 /// Puts the cursor on the lowest `size` free indexes of a window. Returns 0 or the error.
 #[unsafe(no_mangle)]
 pub extern "C" fn fhk_mas_empty_area(state: &mut fhk_state, min: u64, max: u64, size: u64) -> c_int {
-    empty_area(state, |cursor, tree| cursor.empty_area(tree, min, max, size))
+    empty_area(state, Way::Up, min, max, size)
 }
 
 /// Puts the cursor on the highest `size` free indexes of a window. Returns 0 or the error.
 #[unsafe(no_mangle)]
 pub extern "C" fn fhk_mas_empty_area_rev(state: &mut fhk_state, min: u64, max: u64, size: u64) -> c_int {
-    empty_area(state, |cursor, tree| cursor.empty_area_rev(tree, min, max, size))
+    empty_area(state, Way::Down, min, max, size)
 }
 
-fn empty_area(
-    state: &mut fhk_state,
-    search: impl FnOnce(&mut MaState, &KernelTree) -> Result<(), Error>,
-) -> c_int {
+fn empty_area(state: &mut fhk_state, way: Way, min: u64, max: u64, size: u64) -> c_int {
+    fn search<M: Map<Entry>>(
+        tree: &Tree<Entry, M>,
+        cursor: &mut MaState,
+        way: Way,
+        (min, max, size): (u64, u64, u64),
+    ) -> Result<(), Error> {
+        match way {
+            Way::Up => cursor.empty_area(tree, min, max, size),
+            Way::Down => cursor.empty_area_rev(tree, min, max, size),
+        }
+    }
     let mut cursor = state.cursor();
-    let found = state.tree().writer_with_plan().and_then(|writer| search(&mut cursor, &writer.tree));
+    let found = match state.tree().made_writer() {
+        Some(writer) => search(&writer.tree, &mut cursor, way, (min, max, size)),
+        None => search(&Tree::new(state.tree().flags()), &mut cursor, way, (min, max, size)),
+    };
     match found {
         Ok(()) => {
             state.set(&cursor);

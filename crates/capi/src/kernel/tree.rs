@@ -99,9 +99,18 @@ impl fhk_tree {
             Some(kernel) => kernel,
             None => self.make()?,
         };
+        Ok(self.lock(kernel))
+    }
+
+    /// The same, if the tree is made already: for calls that change nothing in an empty one.
+    pub(super) fn made_writer(&self) -> Option<MutexGuard<'_, Writer>> {
+        self.kernel().map(|kernel| self.lock(kernel))
+    }
+
+    fn lock<'t>(&self, kernel: &'t Kernel) -> MutexGuard<'t, Writer> {
         let mut writer = kernel.writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer.tree.set_flags(self.flags());
-        Ok(writer)
+        writer
     }
 
     fn make(&self) -> Result<&Kernel, Error> {

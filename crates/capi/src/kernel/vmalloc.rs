@@ -2,6 +2,7 @@
 
 use crate::memory::Aside;
 use freehold::vmalloc::{Block, VirtualMemory, Zero};
+use freehold_sys::fork;
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
@@ -13,10 +14,11 @@ fn memory() -> Option<&'static VirtualMemory> {
     if let Some(memory) = MEMORY.get() {
         return Some(memory);
     }
-    // For what is made beside the memory: a thread and its lock, whose making cannot return an error.
-    let _aside = Aside::new(16, 4096).ok()?;
+    // As many as are asked for up to what is made beside the memory, a thread and its lock, whose making cannot return an error:
+    // any may take one.
+    let _aside = Aside::new(32, 4096).ok()?;
     let made = VirtualMemory::builder().build().ok()?;
-    Some(MEMORY.get_or_init(|| made))
+    Some(fork::get_or_init(&MEMORY, || made))
 }
 
 /// A block of whole pages, zeros if `zero`; NULL if there is none, or for 0 bytes.

@@ -2,6 +2,7 @@
 
 use crate::error::{Failure, check_size, fh_error};
 use crate::handle::{code_of, hand_out};
+use crate::memory::Aside;
 use crate::plain::fh_span;
 use crate::types::{align, fh_request};
 use freehold::kva::{AllocError, PooledSpace};
@@ -41,7 +42,11 @@ pub extern "C" fn fh_pooled_new(
     pooled: Option<&mut MaybeUninit<Box<fh_pooled>>>,
 ) -> c_int {
     given!(pooled);
-    let make = || Ok(fh_pooled(PooledSpace::new(span.checked()?, align(granule)?)?));
+    let make = || {
+        // What the first one learns of the system is in lists whose making cannot return an error.
+        let _aside = Aside::new(16, 4096)?;
+        Ok(fh_pooled(PooledSpace::new(span.checked()?, align(granule)?)?))
+    };
     hand_out(pooled, make())
 }
 

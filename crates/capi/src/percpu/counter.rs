@@ -5,8 +5,10 @@ use crate::handle::hand_out;
 use crate::memory::Aside;
 use freehold::percpu::heap::PerCpuHeap;
 use freehold::percpu::{Counter, snapshot};
+use freehold_sys::fork;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::sync::OnceLock;
 
 /// A sum modulo 2^64 with a slot for each CPU. Any number of threads.
 #[repr(transparent)]
@@ -22,8 +24,14 @@ impl fh_counter {
 
 /// The process's heap of objects that exist once for each CPU. The first call makes it.
 pub(super) fn heap() -> Result<&'static PerCpuHeap, Failure> {
-    let _aside = Aside::new(4, 4096)?;
-    Ok(PerCpuHeap::global()?)
+    static HEAP: OnceLock<&PerCpuHeap> = OnceLock::new();
+    if let Some(heap) = HEAP.get() {
+        return Ok(heap);
+    }
+    // As many as are asked for up to the last one whose refusal no error tells: any may take one.
+    let _aside = Aside::new(16, 4096)?;
+    let made = PerCpuHeap::global()?;
+    Ok(*fork::get_or_init(&HEAP, || made))
 }
 
 /// Makes a counter at 0: 8 bytes for each possible CPU, packed with others.

@@ -47,8 +47,8 @@ pub(super) fn zero(number: u32) -> Result<Zero, Failure> {
 pub extern "C" fn fh_vm_new(reserve_bytes: usize, vm: Option<&mut MaybeUninit<Box<fh_vm>>>) -> c_int {
     given!(vm);
     let make = || {
-        // For what the thread is given, whose making cannot return an error.
-        let _aside = Aside::new(16, 4096)?;
+        // As many as are asked for up to what the thread is given, whose making cannot return an error: any may take one.
+        let _aside = Aside::new(32, 4096)?;
         let builder = VirtualMemory::builder();
         let builder = if reserve_bytes > 0 { builder.reserve(reserve_bytes) } else { builder };
         Ok(fh_vm { vm: builder.build()?, open: AtomicUsize::new(0) })

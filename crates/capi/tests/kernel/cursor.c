@@ -130,6 +130,37 @@ static void check_preallocate(void)
 	mtree_destroy(mt);
 }
 
+/* Calls that change nothing in a tree without entries make none of the library's: there is nothing to give back, and no error. */
+static void check_untouched(void)
+{
+	struct maple_tree tree, copy, *mt = &tree;
+	MA_STATE(mas, &tree, 5, 9);
+
+	mt_init_flags(mt, MT_FLAGS_ALLOC_RANGE);
+	mt_init_flags(&copy, MT_FLAGS_ALLOC_RANGE);
+	mas_lock(&mas);
+	MT_BUG_ON(mt, mas_empty_area(&mas, 7, 20, 3) || mas.index != 7 || mas.last != 9 || !mas_is_active(&mas));
+	MT_BUG_ON(mt, mas_empty_area_rev(&mas, 7, ULONG_MAX, 3) || mas.index != ULONG_MAX - 2 || mas.last != ULONG_MAX);
+	MT_BUG_ON(mt, mas_empty_area(&mas, 7, 8, 3) != -EINVAL || mas.last != ULONG_MAX);
+	MT_BUG_ON(mt, mas_erase(&mas) || mas_is_err(&mas) || mas.index != 0 || mas.last != ULONG_MAX);
+	mas_unlock(&mas);
+	MT_BUG_ON(mt, mtree_erase(mt, 5) != NULL || mtree_dup(mt, &copy, GFP_KERNEL) != 0);
+	MT_BUG_ON(mt, tree.ma_root != NULL || copy.ma_root != NULL);
+
+	/* A plan that is given up after the tree was destroyed. */
+	mas_set(&mas, 5);
+	MT_BUG_ON(mt, mas_preallocate(&mas, V(1), GFP_KERNEL) != 0 || tree.ma_root == NULL);
+	mtree_destroy(mt);
+	mas_destroy(&mas);
+	MT_BUG_ON(mt, tree.ma_root != NULL);
+
+	/* An empty tree copies an empty one that had entries: an allocation's wrap is copied, too. */
+	MT_BUG_ON(mt, mtree_store(&copy, 1, V(1), GFP_KERNEL) || mtree_dup(mt, &copy, GFP_KERNEL) != -EINVAL);
+	MT_BUG_ON(mt, mtree_erase(&copy, 1) != V(1) || mtree_dup(mt, &copy, GFP_KERNEL) != 0 || !mtree_empty(&copy));
+	mtree_destroy(&copy);
+	mtree_destroy(mt);
+}
+
 static void check_loops(void)
 {
 	struct maple_tree tree, *mt = &tree;
@@ -166,6 +197,7 @@ int main(void)
 {
 	check_stores();
 	check_preallocate();
+	check_untouched();
 	check_loops();
 	rcu_barrier();
 	printf("cursor: %lu tests, %lu failed\n", fhk_tests_run(), fhk_tests_failed());

@@ -3,10 +3,17 @@
  * Every allocation of a run of calls is refused in turn: the call returns -ENOMEM, nothing has changed, and a planned store
  * is made without memory. Linked with --wrap for malloc, calloc, realloc and memalign.
  */
+/* fork. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <freehold/maple_tree.h>
 #include <freehold/percpu.h>
+#include <freehold/vmalloc.h>
 
 #include <stdlib.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define V(number) xa_mk_value(number)
 #define ENTRIES 400
@@ -127,6 +134,30 @@ static bool stores(unsigned long nth, bool planned)
 	return refused;
 }
 
+/* A planned store of a tree that is copied meanwhile is made without memory; what an empty tree answers needs none, either. */
+static void copied(void)
+{
+	struct maple_tree tree, copy, *mt = &tree;
+	MA_STATE(mas, &tree, 8, 9);
+	MA_STATE(none, &copy, 8, 9);
+
+	mt_init_flags(mt, MT_FLAGS_ALLOC_RANGE);
+	mt_init_flags(&copy, MT_FLAGS_ALLOC_RANGE);
+	countdown = 1;
+	for_good = true;
+	MT_BUG_ON(mt, mas_empty_area(&none, 4, 9, 2) != 0 || none.index != 4 || mas_erase(&none) || mas_is_err(&none));
+	countdown = 0;
+	MT_BUG_ON(mt, mtree_store_range(mt, 0, 99, V(1), GFP_KERNEL) != 0);
+	MT_BUG_ON(mt, mas_preallocate(&mas, V(2), GFP_KERNEL) != 0 || mtree_dup(mt, &copy, GFP_KERNEL) != 0);
+	countdown = 1;
+	mas_store_prealloc(&mas, V(2));
+	MT_BUG_ON(mt, mas_is_err(&mas) || mtree_load(mt, 9) != V(2) || mtree_load(&copy, 9) != V(1));
+	countdown = 0;
+	for_good = false;
+	mtree_destroy(&copy);
+	mtree_destroy(mt);
+}
+
 /* Per-CPU objects and counters, with the nth allocation refused. Returns whether one was. */
 static bool per_cpu(unsigned long nth)
 {
@@ -159,17 +190,70 @@ static bool per_cpu(unsigned long nth)
 	return refused && nth < 100;
 }
 
+static bool first_vmalloc(void)
+{
+	void *block = vmalloc(5000);
+
+	vfree(block);
+	return block != NULL;
+}
+
+static bool first_alloc_percpu(void)
+{
+	void __percpu *object = __alloc_percpu(8, 8);
+
+	free_percpu(object);
+	return object != NULL;
+}
+
+static bool first_call_rcu(void)
+{
+	static struct rcu_head head;
+
+	call_rcu(&head, NULL);
+	rcu_barrier();
+	return true;
+}
+
+/* The first call of a process, with the nth allocation and all after it refused: it fails, and works once there is memory. Returns
+ * whether one was refused. */
+static bool first(bool (*call)(void), unsigned long nth)
+{
+	struct maple_tree tree, *mt = &tree;
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		bool works;
+
+		countdown = nth;
+		for_good = true;
+		works = call();
+		countdown = 0;
+		_exit(!call() || (!refused && !works) ? 1 : refused ? 2 : 0);
+	}
+	mt_init(mt);
+	MT_BUG_ON(mt, pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) == 1);
+	return nth < 200 && (!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+}
+
 int main(void)
 {
+	bool (*const calls[])(void) = { first_vmalloc, first_alloc_percpu, first_call_rcu };
 	unsigned long nth, all = 0;
-	int planned;
+	int planned, call;
 
+	for (call = 0; call < 3; call++) {
+		for (nth = 1; first(calls[call], nth); nth++)
+			all++;
+	}
 	for (nth = 1; per_cpu(nth); nth++)
 		all++;
 
 	/* A thread's first look-up needs memory, and cannot return an error. */
 	rcu_read_lock();
 	rcu_read_unlock();
+	copied();
 	for (planned = 0; planned < 2; planned++) {
 		for (nth = 1; stores(nth, planned != 0); nth++)
 			all++;

@@ -91,8 +91,9 @@ impl<V, P: Policy> KernelSpace<V, P> {
     /// Takes an area for `request` and stores `value` with it. Returns its usable addresses, without the guard.
     ///
     /// # Errors
-    /// Returns the value with the reason; nothing was changed. [`Error::Invalid`]: a size of 0, a size that is not a
-    /// multiple of the granule, an alignment that is not a power of two, or a window outside the space.
+    /// Returns the value with the reason; nothing was changed. [`Error::Invalid`]: a size of 0, a size or guard that is not
+    /// a multiple of the granule, both together 2^64 bytes or more, an alignment that is not a power of two, or a window
+    /// outside the space.
     /// [`Error::Busy`]: the search found no place, which under [`Placement::Linux`] may happen although a place exists.
     /// [`Error::NoMemory`].
     ///

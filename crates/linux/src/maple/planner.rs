@@ -43,12 +43,12 @@ impl Planner {
             StoreType::ExactFit | StoreType::Append | StoreType::SlotStore => 0,
             StoreType::NodeStore => rcu as u64,
             StoreType::NewRoot | StoreType::StoreRoot => 1,
-            StoreType::Split => 2 * splitting + 1,
+            StoreType::Split => per_level(2, splitting) + 1,
             StoreType::Rebalance => match self {
-                Self::Worst => (2 * height).saturating_sub(1),
-                _ => 2 * joining + 1,
+                Self::Worst => per_level(2, height).saturating_sub(1),
+                _ => per_level(2, joining) + 1,
             },
-            StoreType::Spanning => 3 * joining + 1,
+            StoreType::Spanning => per_level(3, joining) + 1,
         })
     }
 
@@ -58,6 +58,56 @@ impl Planner {
         match self.rule(facts.store_type, facts.heights, false) {
             Some(nodes) => nodes,
             None => facts.nodes,
+        }
+    }
+}
+
+/// Nodes for levels. Heights that no tree has end at `u64::MAX - 1`, so that one more is a number still.
+const fn per_level(nodes: u64, levels: u64) -> u64 {
+    match nodes.checked_mul(levels) {
+        Some(all) if all < u64::MAX => all,
+        _ => u64::MAX - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TYPES: [StoreType; 9] = [
+        StoreType::ExactFit,
+        StoreType::Append,
+        StoreType::SlotStore,
+        StoreType::NodeStore,
+        StoreType::NewRoot,
+        StoreType::StoreRoot,
+        StoreType::Split,
+        StoreType::Rebalance,
+        StoreType::Spanning,
+    ];
+
+    fn rules(planner: Planner, heights: Heights, rcu: bool) -> [Option<u64>; 9] {
+        TYPES.map(|store_type| planner.rule(store_type, heights, rcu))
+    }
+
+    #[test]
+    fn each_planner_has_its_formula() {
+        let heights = Heights { height: 5, vacant: 3, sufficient: 2 };
+        assert_eq!(rules(Planner::Worst, heights, false), [0, 0, 0, 0, 1, 1, 11, 9, 16].map(Some));
+        assert_eq!(rules(Planner::Vacancy, heights, true), [0, 0, 0, 1, 1, 1, 5, 7, 10].map(Some));
+        assert_eq!(rules(Planner::Exact, heights, true), [None; 9]);
+        let other = Heights { sufficient: 4, ..heights };
+        assert_eq!(rules(Planner::Vacancy, other, false), [0, 0, 0, 0, 1, 1, 5, 5, 7].map(Some));
+    }
+
+    #[test]
+    fn heights_that_no_tree_has_do_not_overflow() {
+        let ends = [0, 1, u64::MAX / 3, u64::MAX / 2, u64::MAX / 2 + 1, u64::MAX];
+        for (height, vacant) in ends.iter().flat_map(|&height| ends.map(|vacant| (height, vacant))) {
+            let heights = Heights { height, vacant, sufficient: vacant };
+            for planner in [Planner::Worst, Planner::Vacancy] {
+                assert!(rules(planner, heights, false)[6..].iter().all(Option::is_some));
+            }
         }
     }
 }

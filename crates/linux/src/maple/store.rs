@@ -49,6 +49,10 @@ impl MaState {
     /// # Errors
     /// As for [`store`](Self::store).
     ///
+    /// # Panics
+    /// If the map is shared, and this thread has a plan or a transaction of it by another tree, for which it would wait
+    /// for ever.
+    ///
     /// ```
     /// use freehold_linux::maple::{Flags, Item, MaState, Tree};
     /// use std::num::NonZeroU32;

@@ -136,6 +136,9 @@ impl<E: NonNullValue, M: Map<E>> Tree<E, M> {
     ///
     /// # Errors
     /// [`Error::Invalid`] if the other tree is not empty, or its flags differ; [`Error::NoMemory`].
+    ///
+    /// # Panics
+    /// As for [`MaState::preallocate`](super::MaState::preallocate), of the other tree's map.
     #[doc(alias = "mtree_dup")]
     pub fn dup(&self, into: &mut Self) -> Result<(), Error> {
         if !into.is_empty() || into.flags != self.flags {

@@ -25,6 +25,9 @@ pub(super) struct Area {
     after: Option<u64>,
 }
 
+/// An area's node of the tree has 40 bytes beside it.
+const _: () = assert!(size_of::<Option<Area>>() == 64);
+
 impl Area {
     pub(super) const fn live(origin: Option<usize>) -> Self {
         Self { origin, held: Held::Live, before: None, after: None }

@@ -20,7 +20,7 @@
 //! Invariants: K4 blocks and areas are disjoint, and together the layout; K18 each area that is not live is in the one list
 //! or batch that it says, and the freed pages are counted.
 //!
-//! Memory: 96 bytes for each area, 10 KiB for each node.
+//! Memory: 104 bytes for each area, 10 KiB for each node.
 //!
 //! Source: facts of Linux 6.18, tried on recordings of it.
 
@@ -110,9 +110,10 @@ impl LazySpace {
     /// An empty space; requests for exactly the window `zone` use pools. Cost: O(nodes).
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no node, or more than [`MOST_NODES`]; [`Error::NoMemory`].
+    /// [`Error::Invalid`] if there is no node, or more than [`MOST_NODES`], or if a page is one byte, of which there are more
+    /// than the counts hold; [`Error::NoMemory`].
     pub fn new(zone: Span, page: Align, choices: Choices) -> Result<Self, Error> {
-        if !(1..=MOST_NODES).contains(&choices.nodes) {
+        if !(1..=MOST_NODES).contains(&choices.nodes) || page == Align::ONE {
             return Err(Error::Invalid);
         }
         let mut lists = Vec::new();
@@ -152,7 +153,7 @@ impl LazySpace {
     }
 
     /// Where the request would go now: the head of its list, if that is aligned, else the lowest block of the tree that the
-    /// kernel's search cannot miss. Cost: O(log n).
+    /// kernel's search cannot miss. Cost: O(log n), or that of [`LazySpace::find_in_tree`].
     ///
     /// # Errors
     /// [`Error::Invalid`] if the size is 0 or not whole pages; [`Error::Busy`] if no block is certain.
@@ -168,12 +169,17 @@ impl LazySpace {
         self.find_in_tree(request).map(|place| Found { place, pooled: false }).ok_or(Error::Busy)
     }
 
-    /// Where the tree alone would place the request: in the lowest block that the kernel's search cannot miss. Cost: O(log n).
+    /// Where the tree alone would place the request: in the lowest block that the kernel's search cannot miss. Cost: O(log n);
+    /// O(n) in the worst case for an alignment above a page and a window of the request's size, or a length that wraps.
     #[must_use]
     pub fn find_in_tree(&self, request: &LazyRequest) -> Option<Span> {
         let &LazyRequest { size_bytes, window, .. } = request;
         let checked = CheckedRequest { size_bytes, align: request.align.max(self.page), window };
         let length = self.tree.linux_length(&checked);
+        if length <= size_bytes {
+            // No subtree with a block that fits is passed over, so the search is exact.
+            return self.tree.find(Placement::Lowest, &checked, &mut ());
+        }
         let wide = CheckedRequest { size_bytes: length, align: self.page, window };
         let block = self.tree.find(Placement::Lowest, &wide, &mut ())?;
         Span::from_size(checked.align.up(block.first())?, size_bytes)
@@ -185,7 +191,7 @@ impl LazySpace {
     }
 
     /// Takes an area where [`LazySpace::find`] says. If none is free, all freed areas and pools go to the tree first. Cost:
-    /// O(log n), or that of [`LazySpace::reclaim`].
+    /// that of [`LazySpace::find`], and of [`LazySpace::reclaim`] where that is needed.
     ///
     /// # Errors
     /// As [`LazySpace::find`]; [`Error::NoMemory`].
@@ -292,7 +298,8 @@ impl LazySpace {
     /// [`Error::NoMemory`]. Some lists may be empty already.
     #[doc(alias = "vmap_node_shrink_scan")]
     pub fn drain(&mut self) -> Result<(), Error> {
-        (0..self.lists.len()).try_for_each(|list| self.decay_list(list, usize::MAX))
+        let mut all = usize::MAX;
+        (0..self.lists.len()).try_for_each(|list| self.decay_list(list, &mut all))
     }
 
     /// Purges everything, and empties the pools: what the kernel does when nothing fits. Cost: as a purge of all freed areas
@@ -392,7 +399,7 @@ impl LazySpace {
     }
 
     fn pages(&self, area: Span) -> u64 {
-        area.size_saturating() / self.page.bytes()
+        (area.size_bytes() / u128::from(self.page.bytes())) as u64
     }
 
     fn note_held(&mut self) {

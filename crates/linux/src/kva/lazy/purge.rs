@@ -1,7 +1,7 @@
 //! A purge, stage by stage: the pools decay node by node, then the freed areas go back node by node.
 
-use super::area::Held;
-use super::{Decay, LazySpace, Pools, Refill};
+use super::area::{Areas, Held};
+use super::{Decay, LazySpace, MOST_NODES, Pools, Refill};
 use crate::Error;
 use alloc::vec::Vec;
 use freehold_units::Span;
@@ -22,11 +22,25 @@ pub(super) struct Purge {
     batches: Vec<Vec<u64>>,
     /// Nodes that have decayed.
     decayed: usize,
+    /// Lists that have decayed, and areas that the next one still loses if memory ran out within it.
+    lists: usize,
+    left: Option<usize>,
     /// Nodes that are refilled, and areas of the next one that are.
     refilled: usize,
     done: usize,
     /// The areas that go to the tree when the node is done.
     large: Vec<u64>,
+}
+
+impl Purge {
+    /// The areas that it has yet to give back, in order of address. Some may be others' by now.
+    pub(super) fn waiting(&self) -> Vec<u64> {
+        let batches = self.batches.get(self.refilled..).unwrap_or_default();
+        let in_batches = batches.iter().flatten().skip(self.done);
+        let mut waiting: Vec<u64> = in_batches.chain(&self.large).copied().collect();
+        waiting.sort_unstable();
+        waiting
+    }
 }
 
 impl LazySpace {
@@ -59,25 +73,29 @@ impl LazySpace {
         self.take_lazy(taken)
     }
 
-    /// Lets the purge that runs take `more` of the areas that were freed first; none if no purge runs. Cost: O(k log k) for the
-    /// areas that it has.
+    /// Lets the purge that runs take `more` of the areas that were freed first; none if no purge runs, or the one that runs has
+    /// refilled every node. Cost: O(k log k) for the areas that it has.
     ///
     /// # Errors
     /// [`Error::NoMemory`]; nothing was taken.
     pub fn take_lazy(&mut self, more: usize) -> Result<(), Error> {
-        let Some(purge) = &mut self.purge else { return Ok(()) };
+        let running = self.purge.as_mut().filter(|purge| purge.refilled < purge.batches.len());
+        let Some(purge) = running else { return Ok(()) };
         let mut taken = Vec::new();
         taken.try_reserve_exact(more.min(self.lazy.len)).map_err(|_| Error::NoMemory)?;
         taken.extend(self.lazy.iter(&self.areas).take(more));
-        for batch in &mut purge.batches {
-            batch.try_reserve(taken.len()).map_err(|_| Error::NoMemory)?;
+        // A node that is refilled already is not refilled again.
+        let batch_of = |areas: &Areas, first| match areas.at(first).held {
+            Held::Lazy(node) => node.max(purge.refilled),
+            _ => purge.refilled,
+        };
+        let mut counts = [0; MOST_NODES as usize];
+        taken.iter().for_each(|&first| counts[batch_of(&self.areas, first)] += 1);
+        for (batch, count) in purge.batches.iter_mut().zip(counts) {
+            batch.try_reserve(count).map_err(|_| Error::NoMemory)?;
         }
         for first in taken {
-            let Held::Lazy(node) = self.areas.at(first).held else { continue };
-            // A node that is refilled already is not refilled again.
-            if let Some(batch) = purge.batches.get_mut(node.max(purge.refilled)) {
-                batch.push(first);
-            }
+            purge.batches[batch_of(&self.areas, first)].push(first);
             self.lazy.remove(&mut self.areas, first);
             self.areas.at_mut(first).held = Held::Taken;
         }
@@ -132,22 +150,33 @@ impl LazySpace {
             return Ok(false);
         };
         self.refill(at + 1)?;
-        Ok(matches!(self.areas.at(first).held, Held::Pooled(_)))
+        // The area may have gone to the tree, or to another owner, since the purge took it.
+        let at = Span::from_size(first, 1).and_then(|at| self.areas.last_in(at));
+        Ok(at.is_some_and(|(area, at)| area.first() == first && matches!(at.held, Held::Pooled(_))))
     }
 
-    /// Takes from each list of a node what a purge takes.
+    /// Takes from each list of a node what a purge takes. After an error the next call goes on where this one stopped.
     fn decay(&mut self, node: usize) -> Result<(), Error> {
         let lists = self.lists.len().min((node + 1) * super::LISTS);
-        for list in node * super::LISTS..lists {
-            self.decay_list(list, self.choices.decayed(self.lists[list].len))?;
+        while let Some(purge) = self.purge.as_mut().filter(|purge| purge.lists < lists) {
+            let list = purge.lists;
+            let mut left = purge.left.take().unwrap_or_else(|| self.choices.decayed(self.lists[list].len));
+            let decayed = self.decay_list(list, &mut left);
+            if let Some(purge) = &mut self.purge {
+                match decayed {
+                    Ok(()) => purge.lists += 1,
+                    Err(_) => purge.left = Some(left),
+                }
+            }
+            decayed?;
         }
         Ok(())
     }
 
-    /// Moves at most so many areas of a list to the tree.
-    pub(super) fn decay_list(&mut self, list: usize, most: usize) -> Result<(), Error> {
+    /// Moves at most so many areas of a list to the tree, and counts `most` down.
+    pub(super) fn decay_list(&mut self, list: usize, most: &mut usize) -> Result<(), Error> {
         let from_tail = self.choices.decay == Decay::Tail;
-        for _ in 0..most {
+        while *most > 0 {
             let end = if from_tail { self.lists[list].tail } else { self.lists[list].head };
             let Some(first) = end else { return Ok(()) };
             self.tree.reserve(1)?;
@@ -156,6 +185,7 @@ impl LazySpace {
             self.unlist(area);
             self.make_free(area);
             self.returned.push(area);
+            *most -= 1;
         }
         Ok(())
     }

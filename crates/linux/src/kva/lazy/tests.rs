@@ -254,10 +254,83 @@ fn what_is_wrong_is_refused() {
     space.validate().unwrap();
 }
 
+/// A window of the request's size, a small page, and a length that wraps: the search is exact, and so is the answer.
+#[test]
+fn a_place_lies_in_a_free_block_and_in_the_window() {
+    let space = space(choices());
+    let aligned = LazyRequest { align: Align::new(4 * PAGE).unwrap(), ..asked(2, 0) };
+    assert_eq!(space.find(&LazyRequest { window: pages(1, 2), ..aligned }), Err(Error::Busy));
+    let found = Found { place: pages(4, 2), pooled: false };
+    assert_eq!(space.find(&LazyRequest { window: pages(4, 2), ..aligned }), Ok(found));
+
+    let small = |blocks: &[Span]| {
+        let mut space = LazySpace::new(Span::ALL, Align::new(16).unwrap(), choices()).unwrap();
+        blocks.iter().for_each(|&block| space.add(block).unwrap());
+        space
+    };
+    let from = |first, size| Span::from_size(first, size).unwrap();
+    let page = LazyRequest { size_bytes: 16, align: Align::PAGE, window: Span::ALL, cpu: 0 };
+    let blocks = [from(0x1010, 16), from(0x2000, 16)];
+    assert_eq!(small(&blocks).find_in_tree(&page), Some(blocks[1]));
+
+    let whole = LazyRequest { size_bytes: (1 << 63) + 16, align: Align::new(1 << 63).unwrap(), ..page };
+    assert_eq!(small(&[from(0, 0x1000)]).find_in_tree(&whole), None);
+    assert_eq!(small(&[Span::ALL]).find_in_tree(&whole), Some(from(0, (1 << 63) + 16)));
+}
+
+#[test]
+fn pages_of_one_byte_are_refused_and_two_bytes_are_counted() {
+    let of = |bytes| LazySpace::new(Span::ALL, Align::new(bytes).unwrap(), choices());
+    assert_eq!(of(1).unwrap_err(), Error::Invalid);
+    let mut space = of(2).unwrap();
+    space.add(Span::ALL).unwrap();
+    let half = LazyRequest { size_bytes: 1 << 63, align: Align::ONE, window: Span::ALL, cpu: 0 };
+    for first in [0, 1 << 63] {
+        assert_eq!(space.alloc(&half).unwrap().place.first(), first);
+        space.free(first).unwrap();
+    }
+    assert_eq!(space.counts().lazy_pages, 1 << 63);
+    space.purge(2).unwrap();
+    // All at once: its size has 65 bits.
+    space.alloc_at(&half, Span::ALL).unwrap();
+    space.free(0).unwrap();
+    assert_eq!(space.counts().lazy_pages, 1 << 63);
+    space.validate().unwrap();
+}
+
+/// Areas that were taken go to the tree meanwhile: the first of all, and one that has another below it.
+#[test]
+fn a_refill_to_an_area_that_is_no_longer_taken_ends_there() {
+    let mut space = space(choices());
+    freed(&mut space, 2, 1, 0);
+    space.begin_purge(2).unwrap();
+    while space.step_purge().unwrap() != Some(Stage::Decayed(1)) {}
+    let mut higher = space.clone();
+    space.clear(pages(0, 2), false).unwrap();
+    assert_eq!(space.refill_to(pages(1, 1).first()), Ok(false));
+    assert!(higher.refill_to(pages(0, 1).first()).unwrap());
+    higher.clear(pages(1, 1), false).unwrap();
+    assert_eq!(higher.refill_to(pages(1, 1).first()), Ok(false), "page 0 is pooled, page 1 is not");
+}
+
+#[test]
+fn a_purge_that_has_refilled_every_node_takes_no_more() {
+    let mut space = space(choices());
+    freed(&mut space, 2, 1, 0);
+    space.begin_purge(1).unwrap();
+    while space.step_purge().unwrap() != Some(Stage::Refilled(1)) {}
+    space.take_lazy(1).unwrap();
+    assert_eq!(space.lazy_len(), 1);
+    assert_eq!(space.step_purge(), Ok(None));
+    space.validate().unwrap();
+    space.purge(1).unwrap();
+    assert_eq!(handed(&mut space, 1, 0), [1, 0]);
+}
+
 proptest! {
     /// Any operations leave every area in one list, and the counts right.
     #[test]
-    fn every_state_is_valid(ops in prop::collection::vec((0..8u8, 0..24u64, 1..6u64, 0..3u32), 1..80), pools in 0..4u8, decay in 0..4u8) {
+    fn every_state_is_valid(ops in prop::collection::vec((0..10u8, 0..24u64, 1..6u64, 0..3u32), 1..80), pools in 0..4u8, decay in 0..4u8) {
         let pools = [Pools::PerNode, Pools::Off, Pools::Shared, Pools::Fifo][usize::from(pools)];
         let decay = [Decay::Quarter, Decay::ShortAll, Decay::Off, Decay::Tail][usize::from(decay)];
         let mut space = space(Choices { pools, decay, ..choices() });
@@ -269,6 +342,8 @@ proptest! {
                 3 | 4 => space.free(pages(page, 1).first()).map(drop),
                 5 => space.begin_purge(count as usize),
                 6 => space.step_purge().map(drop),
+                7 => space.take_lazy(count as usize),
+                8 => space.clear(pages(page, count), false),
                 _ => space.refill_to(pages(page, 1).first()).map(drop),
             };
             prop_assert!(space.validate().is_ok(), "{:?}", space.validate());

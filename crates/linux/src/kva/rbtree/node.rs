@@ -105,21 +105,25 @@ impl Nodes {
     /// Reserves memory for `count` more nodes.
     #[inline]
     pub(super) fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
-        while self.vacant_len < count {
-            self.grow()?;
+        match count.checked_sub(self.vacant_len) {
+            None | Some(0) => Ok(()),
+            Some(lacking) => self.grow(lacking),
         }
-        Ok(())
     }
 
+    /// Adds all that is lacking, or nothing.
     #[cold]
-    fn grow(&mut self) -> Result<(), OutOfMemory> {
+    fn grow(&mut self, lacking: usize) -> Result<(), OutOfMemory> {
         let len = self.nodes.len();
-        if len == self.nodes.capacity() {
-            self.nodes.try_reserve_exact((len / 16).max(4))?;
+        let grown =
+            len.checked_add(lacking).and_then(|grown| u32::try_from(grown).ok()).ok_or(OutOfMemory)?;
+        if grown as usize > self.nodes.capacity() {
+            self.nodes.try_reserve_exact(lacking.max(len / 16).max(4))?;
         }
-        let link = Link(u32::try_from(len).map_err(|_| OutOfMemory)?);
-        self.nodes.push(Node::SENTINEL);
-        self.give_back(link);
+        for number in len as u32..grown {
+            self.nodes.push(Node::SENTINEL);
+            self.give_back(Link(number));
+        }
         Ok(())
     }
 

@@ -3,7 +3,7 @@ mod policies;
 use super::{Colour, Placement, Plain, Policy, RbTree};
 use crate::ends::all_of;
 use freehold_kva::{CheckedRequest, Fit, Merge};
-use freehold_units::{Align, Span, Tally, Work};
+use freehold_units::{Align, OutOfMemory, Span, Tally, Work};
 use std::vec::Vec;
 
 const PAGE: u64 = 4096;
@@ -105,4 +105,18 @@ fn a_window_from_a_blocks_first_byte_enters_its_right_subtree_twice_as_linux_doe
     let mut tally = Tally::default();
     assert!(tree.find_block(Placement::Lowest, &request(6, 4, Span::ALL), &mut tally).is_none());
     assert_eq!((tally.of(Work::NodeVisited), tally.of(Work::NodeClimbed)), (5, 2));
+}
+
+/// The numbers of nodes have 32 bits, so this is no question of memory.
+#[test]
+fn more_nodes_than_there_are_numbers_are_refused_before_any_is_made() {
+    let mut tree = empty::<Plain>();
+    tree.reserve(3).unwrap();
+    let before = tree.metadata_bytes();
+    for changes in [usize::MAX, u32::MAX as usize] {
+        assert_eq!(tree.reserve(changes), Err(OutOfMemory));
+    }
+    assert_eq!(tree.metadata_bytes(), before);
+    tree.reserve(3).unwrap();
+    assert_eq!(tree.metadata_bytes(), before);
 }
