@@ -114,19 +114,19 @@ impl SlotLayout {
     }
 
     /// The name of the mapping in `/proc/self/smaps`, if the kernel has such names. A name of more than 79 bytes, or
-    /// with one of ``[]\$` `` or an unprintable character, is not shown there.
+    /// with one of ``[]\$` `` or an unprintable character, is not shown there. Cost: constant.
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.told.name);
         self
     }
 
-    /// As [`Builder::huge_pages`](crate::Builder::huge_pages), for the slots of this pool.
+    /// As [`Builder::huge_pages`](crate::Builder::huge_pages), for the slots of this pool. Cost: constant.
     pub fn huge_pages(mut self) -> Self {
         self.told.advice.huge_pages = true;
         self
     }
 
-    /// As [`Builder::node`](crate::Builder::node), for the slots of this pool.
+    /// As [`Builder::node`](crate::Builder::node), for the slots of this pool. Cost: constant.
     pub fn node(mut self, node: u32) -> Self {
         self.told.advice.node = Some(node);
         self
