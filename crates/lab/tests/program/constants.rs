@@ -355,7 +355,7 @@ fn of_traces() {
     let tracefs = "crates/record/src/driver/tracefs.rs";
     let caches = constant(tracefs, "machine.proc(\"sys/vm/drop_caches\"), \"{}\")?");
     says("docs/record.md", &format!("`kva` first writes {caches} to `drop_caches`"));
-    let pointers = constant(tracefs, "machine.proc(\"sys/kernel/kptr_restrict\"), \"{}\",");
+    let pointers = constant(tracefs, "self.hands.write_during(&restrict, \"{}\",");
     says(page, &format!("read while `kptr_restrict` is {pointers} (kva)"));
 }
 
