@@ -47,7 +47,7 @@ impl<V> AddressSpace<V> {
     ///
     /// # Errors
     /// [`FreeRangeError`]: the range does not consist of whole granules, or contains addresses of a carved region, of one
-    /// that is moving or of the new place of one. Nothing was changed.
+    /// that is moving or of the new place of one; the lowest that it meets is named. Nothing was changed.
     ///
     /// # Cost
     /// O(log n) for each region in the range, and memory for those that are whole in a range over several. With [best fit](crate::Placement::BestFit) in a space with holes, also one
@@ -166,15 +166,19 @@ impl<V> AddressSpace<V> {
         if self.carved.is_empty() && self.moves.len() == 0 {
             return Ok(());
         }
-        // A region that moves by a little is usable where its guard was, which is in no hold.
-        let around = self.regions.region_at(span.first()).map(|(_, entry)| entry.span).filter(|&region| {
-            let places = [Some(region), self.moves.place_of(region)];
-            places.into_iter().flatten().any(|place| place.overlaps(span))
+        // Where each lies in the span, and its start. A region that moves by a little is usable where its guard was, which is
+        // in no hold.
+        let around = self.regions.region_at(span.first()).map(|(_, entry)| entry.span);
+        let place = around.and_then(|region| self.moves.place_of(region));
+        let [around, place] = [around, place].map(|usable| {
+            let met = usable.filter(|usable| usable.overlaps(span))?;
+            Some((met.first().max(span.first()), around?.first()))
         });
-        let around = around.map(Span::first);
-        let inside = [self.carved.first_in(span), self.moves.first_in(span)];
-        let starts = inside.into_iter().flatten().min();
-        for first in around.into_iter().chain(starts) {
+        let inside =
+            [self.carved.first_in(span), self.moves.first_in(span)].map(|start| start.map(|at| (at, at)));
+        let mut met = [around, place, inside[0], inside[1]];
+        met.sort_unstable();
+        for (_, first) in met.into_iter().flatten() {
             self.check_whole(first).map_err(|error| match error {
                 FreeError::Moving { region } => FreeRangeError::Moving { region },
                 FreeError::Carved { region } => FreeRangeError::Carved { region },

@@ -2,7 +2,7 @@
 
 use super::{Stale, Twins, placement};
 use crate::{image, restored};
-use freehold_kva::{AddressSpace, FreeRangeError, MoveError, Placement};
+use freehold_kva::{AddressSpace, FreeRangeError, MoveError, Placement, Request};
 use freehold_units::{Align, Span};
 
 impl Twins {
@@ -91,4 +91,20 @@ fn addresses_that_a_region_moves_to_are_not_freed_where_its_guard_was() {
     space.cancel_move(pending).unwrap();
     // A guard alone is nobody's addresses.
     assert_eq!(space.free_range(page(2, 2)).map(Iterator::count), Ok(0));
+}
+
+#[test]
+fn of_what_forbids_to_free_a_range_the_lowest_is_named() {
+    let page = |first: u64, pages: u64| Span::from_size(0x1000 * first, 0x1000 * pages).unwrap();
+    let mut space = AddressSpace::new(page(0, 16), Align::PAGE, Placement::Lowest).unwrap();
+    space.alloc_at_guarded(page(0, 2), 0x2000, 1u64).unwrap();
+    let request = Request::new(0x2000).window(page(4, 2));
+    let _child: AddressSpace<u64> = space.carve(&request, 2, Placement::Lowest).unwrap();
+    // The guard ends below the carved region, the new place lies above it.
+    let _pending = space.begin_move(0, 0x6000).unwrap();
+    let (moving, carved) =
+        (FreeRangeError::Moving { region: page(0, 2) }, FreeRangeError::Carved { region: page(4, 2) });
+    for (range, named) in [(page(3, 6), carved), (page(1, 8), moving), (page(6, 1), moving)] {
+        assert_eq!(space.free_range(range).map(drop), Err(named));
+    }
 }
