@@ -46,8 +46,9 @@ impl<E: StoredValue> Iterator for IntoIter<E> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = usize::try_from(self.left).ok();
-        (left.unwrap_or(usize::MAX), left)
+        // More entries than that have no memory.
+        let left = self.left as usize;
+        (left, Some(left))
     }
 }
 
@@ -56,6 +57,8 @@ impl<E: StoredValue> DoubleEndedIterator for IntoIter<E> {
         self.next_value(Direction::Down)
     }
 }
+
+impl<E: StoredValue> ExactSizeIterator for IntoIter<E> {}
 
 impl<E: StoredValue> FusedIterator for IntoIter<E> {}
 

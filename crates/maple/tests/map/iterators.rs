@@ -118,11 +118,7 @@ fn entries_that_are_moved_out() {
         let wanted = maps.entries(&ALL);
         for order in few_orders(wanted.len()) {
             let words = maps.words.try_clone().unwrap();
-            let exact = |left: usize| (left, Some(left));
-            let given = order.take_with(words.into_iter(), wanted.len(), |iter, left| {
-                assert_eq!(iter.size_hint(), exact(left));
-            });
-            assert_eq!(given, wanted);
+            assert_eq!(order.take_exact(words.into_iter(), wanted.len()), wanted);
             assert_eq!(order.take_exact(maps.ranges.clone().into_iter(), wanted.len()), wanted);
         }
         for bounds in bounds(&maps.spans) {
