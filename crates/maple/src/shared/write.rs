@@ -224,7 +224,7 @@ impl<E: StoredValue> Drop for MapleTree<E> {
         if !mem::needs_drop::<E>() {
             return;
         }
-        drop(Reclaimed::<E>::new(writer.take_polled().unwrap_or_default()));
+        drop(Reclaimed::<E>::new(writer.take_leftovers()));
         let tree = &mut writer.tree;
         let (mut words, mut all) = (Words::new(), Subtrees::new());
         all.extend(tree.take_root());

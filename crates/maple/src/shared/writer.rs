@@ -137,9 +137,10 @@ impl Writer {
     /// The values that earlier changes left, as far as no reader can have them.
     pub(super) fn take_leftovers(&mut self) -> Vec<Word> {
         if self.reclaim == Reclaim::Prompt && self.values_waiting() > 0 && !self.backlog.is_held_back() {
-            // Without memory or a barrier they wait on, and a call that needs either says so.
+            // Without a barrier they wait on, and a call that needs one says so.
             let _left = self.poll();
         }
+        // Without memory they stay, and a call that needs it says so.
         self.take_polled().unwrap_or_default()
     }
 

@@ -298,13 +298,19 @@ fn pages_of_one_byte_are_refused_and_two_bytes_are_counted() {
     space.validate().unwrap();
 }
 
+/// A space with two freed areas, whose purge of the first `taken` has come to a stage.
+fn purging(taken: usize, until: Stage) -> LazySpace {
+    let mut space = space(choices());
+    freed(&mut space, 2, 1, 0);
+    space.begin_purge(taken).unwrap();
+    while space.step_purge().unwrap() != Some(until) {}
+    space
+}
+
 /// Areas that were taken go to the tree meanwhile: the first of all, and one that has another below it.
 #[test]
 fn a_refill_to_an_area_that_is_no_longer_taken_ends_there() {
-    let mut space = space(choices());
-    freed(&mut space, 2, 1, 0);
-    space.begin_purge(2).unwrap();
-    while space.step_purge().unwrap() != Some(Stage::Decayed(1)) {}
+    let mut space = purging(2, Stage::Decayed(1));
     let mut higher = space.clone();
     space.clear(pages(0, 2), false).unwrap();
     assert_eq!(space.refill_to(pages(1, 1).first()), Ok(false));
@@ -315,10 +321,7 @@ fn a_refill_to_an_area_that_is_no_longer_taken_ends_there() {
 
 #[test]
 fn a_purge_that_has_refilled_every_node_takes_no_more() {
-    let mut space = space(choices());
-    freed(&mut space, 2, 1, 0);
-    space.begin_purge(1).unwrap();
-    while space.step_purge().unwrap() != Some(Stage::Refilled(1)) {}
+    let mut space = purging(1, Stage::Refilled(1));
     space.take_lazy(1).unwrap();
     assert_eq!(space.lazy_len(), 1);
     assert_eq!(space.step_purge(), Ok(None));
