@@ -132,8 +132,7 @@ impl Strace {
             return Err(format!("more than {MOST_UNFINISHED} tasks are within calls"));
         }
         // Calls that are longer have texts among their arguments, which are of no use.
-        let end = (0..=MOST_BYTES.min(first.len())).rev().find(|end| first.is_char_boundary(*end));
-        let first = &first[..end.unwrap_or(0)];
+        let first = &first[..first.floor_char_boundary(MOST_BYTES)];
         self.cloning.extend(clone_flags(first).map(|flags| (tid, flags)));
         self.unfinished.insert(tid, first.to_owned());
         Ok(())
