@@ -1,8 +1,9 @@
 //! The metrics of the registry, as the facade calls them.
 
 use freehold_percpu::{Counter, Histogram, Value};
+use freehold_sys::fork;
 use metrics::{CounterFn, GaugeFn, HistogramFn};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A counter of the registry.
 pub(crate) struct PerCpu(pub(crate) Arc<Counter>);
@@ -14,6 +15,9 @@ impl CounterFn for PerCpu {
 
     /// Raises the counter to `value`. Concurrent increments are added on top.
     fn absolute(&self, value: u64) {
+        // One thread at a time: two that read the same count would both add what is missing.
+        static RAISING: Mutex<()> = Mutex::new(());
+        let _raising = fork::lock(|| RAISING.lock());
         self.0.add(value.saturating_sub(self.0.get()));
     }
 }
@@ -45,8 +49,8 @@ pub(crate) struct Sizes {
 impl HistogramFn for Sizes {
     fn record(&self, value: f64) {
         let whole = (value * self.unit).round();
-        // The bound is the first number that does not fit in 64 bits. The range contains no NaN.
-        if (0.0..18_446_744_073_709_551_616.0).contains(&whole) {
+        // The bound is the first number that does not fit in 64 bits. A small negative value is rounded to 0. NaN is neither.
+        if value >= 0.0 && whole < 18_446_744_073_709_551_616.0 {
             self.histogram.record(whole as u64);
         } else {
             self.rejected.add(1);

@@ -1,8 +1,9 @@
 //! What the facade's macros do to the registry.
 
 use super::*;
-use freehold_percpu::registry::Format;
+use freehold_percpu::registry::{Format, Reading};
 use metrics::with_local_recorder;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 #[test]
 fn what_is_recorded_is_shown() {
@@ -45,13 +46,45 @@ fn what_cannot_be_recorded_is_counted() {
     let registry = recorder.registry();
     with_local_recorder(&recorder, || {
         let bytes = metrics::histogram!("bytes");
-        [-1.0, f64::NAN, f64::INFINITY, 2e19, 7.0].into_iter().for_each(|value| bytes.record(value));
+        [-1.0, -1e-9, f64::NAN, f64::INFINITY, 2e19, 7.0].into_iter().for_each(|value| bytes.record(value));
         metrics::gauge!("bytes").set(1.0);
         metrics::counter!("a", "x-y" => "", "x_y" => "").increment(1);
     });
     let text = registry.render();
-    assert!(text.contains("freehold_metrics_rejected_total 6\n"), "{text}");
+    assert!(text.contains("freehold_metrics_rejected_total 7\n"), "{text}");
     assert!(text.contains("bytes_count 1\n") && text.contains("bytes_sum 7\n"), "{text}");
+}
+
+/// Several threads copy numbers of another program into counters, each through handles of its own.
+#[test]
+fn counters_are_raised_once_to_a_value() {
+    let recorder = Recorder::new();
+    let registry = recorder.registry();
+    let handles = |name: &'static str| -> Vec<metrics::Counter> {
+        let handle = |at: u32| metrics::counter!(name, "at" => at.to_string());
+        with_local_recorder(&recorder, || (0..200).map(handle).collect())
+    };
+    for round in 1..=3 {
+        let here = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for counters in [handles("packets.seen"), handles("packets_seen")] {
+                let here = &here;
+                scope.spawn(move || {
+                    for (counter, both) in counters.iter().zip(1..) {
+                        // Both threads raise the same counter at the same time.
+                        here.fetch_add(1, Relaxed);
+                        while here.load(Relaxed) < 2 * both {
+                            std::thread::yield_now();
+                        }
+                        counter.absolute(round);
+                    }
+                });
+            }
+        });
+        for sample in registry.iter().filter(|sample| sample.name == "packets_seen") {
+            assert_eq!(sample.reading, Reading::Counter(round), "{}", sample.labels);
+        }
+    }
 }
 
 #[test]

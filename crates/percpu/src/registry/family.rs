@@ -89,9 +89,14 @@ impl Kind {
     }
 }
 
-/// The name of a counter's family in OpenMetrics.
+/// The name of a counter's family in OpenMetrics. It is not empty.
 pub(super) fn base_of_counter(name: &str) -> &str {
-    name.strip_suffix("_total").unwrap_or(name)
+    name.strip_suffix("_total").filter(|base| !base.is_empty()).unwrap_or(name)
+}
+
+/// Whether a name ends with a unit.
+pub(super) fn has_unit(name: &str, unit: &str) -> bool {
+    name.strip_suffix(unit).is_some_and(|rest| rest.ends_with('_'))
 }
 
 /// A metric with its labels.

@@ -234,9 +234,7 @@ impl Registry {
     /// [`RegistryError::Name`], and [`RegistryError::Unit`] if the name does not end with the unit.
     pub fn describe_unit(&self, name: &str, unit: &str) -> Result<(), RegistryError> {
         checked(name, &[])?;
-        let base = family::base_of_counter(name);
-        let is_valid = !unit.is_empty() && base.strip_suffix(unit).is_some_and(|rest| rest.ends_with('_'));
-        if !is_valid {
+        if unit.is_empty() || !family::has_unit(family::base_of_counter(name), unit) {
             return Err(RegistryError::Unit { name: name.into(), unit: unit.into() });
         }
         self.families().described.entry(name.into()).or_default().unit = Some(unit.into());

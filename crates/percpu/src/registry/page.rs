@@ -1,7 +1,7 @@
 //! The text of a page: lines of samples in one of Prometheus's two formats.
 
 use super::buckets::Buckets;
-use super::family::{Description, Family, Kind, Metric, base_of_counter};
+use super::family::{Description, Family, Kind, Metric, base_of_counter, has_unit};
 use super::group::{ObservedSeries, ReadGroups};
 use super::text::{Text, try_owned, try_push};
 use crate::{HistogramSnapshot, OutOfMemory};
@@ -74,6 +74,8 @@ impl Page {
         self.line(format_args!("# TYPE {shown} {}", family.kind.shown()));
         if let Some(unit) = description.and_then(|description| description.unit.as_deref())
             && self.is_open
+            // That of a gauge ends in `_total` where a unit was described as for a counter.
+            && has_unit(shown, unit)
         {
             self.line(format_args!("# UNIT {shown} {unit}"));
         }

@@ -420,6 +420,17 @@ fn open_metrics() {
     );
 }
 
+#[test]
+fn a_page_of_open_metrics_names_every_family_and_only_units_that_a_name_ends_with() {
+    let registry = Registry::new();
+    registry.counter("_total", &[]).unwrap();
+    registry.value("left_seconds_total", &[]).unwrap();
+    registry.describe_unit("left_seconds_total", "seconds").unwrap();
+    let text = registry.render_as(Format::OpenMetrics);
+    assert!(text.starts_with("# TYPE _total counter\n_total_total 0\n_total_created "), "{text}");
+    assert!(text.ends_with("# TYPE left_seconds_total gauge\nleft_seconds_total 0\n# EOF\n"), "{text}");
+}
+
 /// Takes a number of bytes, and no more.
 struct Full(usize);
 
