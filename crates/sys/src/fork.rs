@@ -205,6 +205,8 @@ fn own(counter: &AtomicU32) -> u32 {
 }
 
 extern "C" fn prepare() {
+    // Taken now, or both processes might take the same.
+    let _ = crate::mark::number();
     FORKING.fetch_add(1, Ordering::SeqCst);
     for Inside(counter) in &INSIDE {
         wait_while(|| counter.load(Ordering::SeqCst) > own(counter));
@@ -287,6 +289,24 @@ mod tests {
             once && in_child(|| !is_lost(here) && is_lost(other) && is_lost(new))
         }));
         assert!(!is_lost(other));
+    }
+
+    /// The child asks before its parent does.
+    #[test]
+    fn a_child_has_another_generation_than_a_parent_that_never_asked() {
+        assert!(in_child(|| {
+            let number = || i32::try_from(generation() % 100).unwrap();
+            // SAFETY: the child of this child asks and exits.
+            let pid = unsafe { libc::fork() };
+            if pid == 0 {
+                // SAFETY: ends it at once.
+                unsafe { libc::_exit(number()) };
+            }
+            let mut status = 0;
+            // SAFETY: it waits for the child that was just made.
+            unsafe { libc::waitpid(pid, &raw mut status, 0) };
+            libc::WEXITSTATUS(status) != number()
+        }));
     }
 
     /// Hooks of a program that were installed before those of this module run within a fork, where they may use locks.

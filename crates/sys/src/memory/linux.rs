@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// Guard marks (Linux 6.13); libc has no names for them yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
@@ -96,16 +96,26 @@ pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysE
 pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
     // SAFETY: guaranteed by the caller; the pages keep their content.
     match unsafe { advise(start, len, libc::MADV_POPULATE_WRITE) } {
-        // Linux before 5.14, or a filter. A write that changes nothing makes each page writable.
+        // Linux before 5.14, or a filter.
         Err(error) if error.is_refusal() => {
-            for at in (0..len).step_by(page_bytes()) {
-                // SAFETY: the byte is within the range.
-                let byte = unsafe { &*start.add(at).cast::<std::sync::atomic::AtomicU8>().as_ptr() };
-                byte.fetch_or(0, Ordering::Relaxed);
-            }
+            // SAFETY: guaranteed by the caller.
+            unsafe { write_nothing(start, len) };
             Ok(())
         }
         populated => populated,
+    }
+}
+
+/// Writes to each page without a change, so that it has memory and is writable.
+///
+/// # Safety
+/// As for `populate`.
+pub(super) unsafe fn write_nothing(start: NonNull<u8>, len: usize) {
+    for at in (0..len).step_by(page_bytes()) {
+        // SAFETY: the byte is within the range.
+        let byte = unsafe { &*start.add(at).cast::<AtomicU8>().as_ptr() };
+        // Were the compiler sure of the 0, it would write nothing at all.
+        byte.fetch_or(std::hint::black_box(0), Ordering::Relaxed);
     }
 }
 

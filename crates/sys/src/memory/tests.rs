@@ -25,6 +25,17 @@ fn committed_pages_are_zero_and_keep_what_is_written() {
     }
 }
 
+/// Where the kernel lacks the call, or a filter refuses it.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn pages_that_are_populated_by_writes_have_memory() {
+    let memory = Reservation::new(pages(8)).unwrap();
+    memory.commit(0..pages(8)).unwrap();
+    // SAFETY: the pages are committed, and the test's own.
+    unsafe { system::write_nothing(memory.base(), pages(4)) };
+    assert_eq!(memory.resident_bytes(0..pages(8)), Ok(pages(4) as u64));
+}
+
 #[test]
 fn ranges_that_are_no_pages_of_it_are_refused() {
     assert_eq!(Reservation::new(0).unwrap_err(), SysError::invalid("mmap"));
