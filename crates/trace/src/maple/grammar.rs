@@ -3,7 +3,7 @@
 //! Indexes, sizes and steps are hexadecimal; values, counts and numbers of trees are decimal.
 
 use super::{Answer, CursorState, Cycled, End, Expected, Op, Refusal, Step, StoreCall, Value};
-use crate::Fields;
+use crate::{Fields, MOST_LINES};
 use freehold_units::Span;
 
 /// The largest value in logs.
@@ -162,8 +162,14 @@ fn cursor(word: &str, fields: &mut Fields<'_>) -> Parsed {
     Ok((Op::CursorStep { step, limit }, moved(fields)?))
 }
 
+/// The operations of a block. As many as a file may have lines, or a single line could take for ever.
+fn count(fields: &mut Fields<'_>) -> Result<u64, String> {
+    let count = fields.value("n")?;
+    if count > MOST_LINES { Err(format!("n is above {MOST_LINES}")) } else { Ok(count) }
+}
+
 fn many(word: &str, fields: &mut Fields<'_>) -> Parsed {
-    let (index, stride, count) = (fields.hex("index")?, fields.hex("step")?, fields.value("n")?);
+    let (index, stride, count) = (fields.hex("index")?, fields.hex("step")?, count(fields)?);
     fields.word("=")?;
     let digest = Answer::Digest(fields.hex("digest")?);
     let op = match word {
@@ -178,7 +184,7 @@ fn store_many(fields: &mut Fields<'_>) -> Parsed {
     if len == 0 {
         return Err("len is 0".to_owned());
     }
-    let (count, value) = (fields.value("n")?, value(fields)?);
+    let (count, value) = (count(fields)?, value(fields)?);
     if !matches!(value, Value::Number(_)) {
         return Err("v0 is no number".to_owned());
     }

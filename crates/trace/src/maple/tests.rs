@@ -179,6 +179,8 @@ fn malformed_logs_are_errors_with_their_line() {
     fails_at(with("3 10 1f a", "3 10 1f b"), 26, "unknown state");
     fails_at(with("S 0 10 8 4 1", "S 0 10 0 4 1"), 36, "len is 0");
     fails_at(with("S 0 10 8 4 1", "S 0 10 8 4 Z"), 36, "no number");
+    let too_many = format!("S 0 10 8 {} 1", crate::MOST_LINES + 1);
+    fails_at(with("S 0 10 8 4 1", &too_many), 36, "n is above 2097152");
     fails_at(with("d 0 1 = 0", "d 2 1 = 0"), 39, "tree 2 does not exist");
     fails_at(with("t 1", "t 2"), 40, "tree 2 does not exist");
     fails_at(with("t 1\nx 0\n", "x 0\nl 0 = -\n"), 41, "tree 0 does not exist");
