@@ -63,7 +63,8 @@ fn value(metrics: &str, name: &str) -> Option<u64> {
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut args = std::env::args().skip(1);
     let address = args.next().ok_or("load ADDRESS [REQUESTS]")?;
-    let each: usize = args.next().map_or(Ok(20_000), |requests| requests.parse())? / CONNECTIONS;
+    let requests: usize = args.next().map_or(Ok(20_000), |requests| requests.parse())?;
+    let each = requests.div_ceil(CONNECTIONS);
     let mut client = Client::new(&address)?;
     let before = client.get("/metrics")?;
     let begin = Instant::now();

@@ -9,6 +9,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::error::Error;
 use std::io::Write;
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// What the server does for its clients.
@@ -47,7 +48,15 @@ pub(crate) fn serve<P: Peer>() -> Result<(), Box<dyn Error>> {
         println!("listening on {}", listener.local_addr()?);
         std::io::stdout().flush()?;
         loop {
-            let (stream, address) = listener.accept().await?;
+            let (stream, address) = match listener.accept().await {
+                Ok(accepted) => accepted,
+                // Too many clients for its files, or one that went away: the others are served on.
+                Err(error) => {
+                    eprintln!("a client was not accepted: {error}");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+            };
             tokio::spawn(async move {
                 let peer = &P::connected(&address.to_string());
                 let service = service_fn(move |request: Request<Incoming>| async move {
