@@ -144,7 +144,7 @@ impl Recorder {
     /// # Errors
     /// [`BucketsError::Divisor`].
     pub fn unit(mut self, unit: f64) -> Result<Self, BucketsError> {
-        Buckets::new(unit, &[])?;
+        Buckets::powers_of_two(unit)?;
         self.choices.unit = unit;
         Ok(self)
     }
@@ -155,7 +155,7 @@ impl Recorder {
     /// # Errors
     /// [`BucketsError::Divisor`].
     pub fn unit_of(mut self, name: &str, unit: f64) -> Result<Self, BucketsError> {
-        Buckets::new(unit, &[])?;
+        Buckets::powers_of_two(unit)?;
         self.choices.unit_of.insert(sanitized(name), unit);
         Ok(self)
     }

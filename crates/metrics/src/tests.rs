@@ -148,6 +148,7 @@ fn units_are_chosen_for_each_name() {
     }
     let open = registry.render_as(Format::OpenMetrics);
     assert!(open.contains("# UNIT wait_seconds seconds\n") && !open.contains("# UNIT packets"), "{open}");
+    assert!(Recorder::new().unit(1e-300).is_err(), "no buckets of powers of two");
     assert!(Recorder::new().unit(0.0).is_err() && Recorder::new().unit_of("x", f64::NAN).is_err());
 }
 

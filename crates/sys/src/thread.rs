@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[derive(Debug)]
 pub struct Thread(inner::Thread);
 
-/// Starts a thread that does `work`. Tools show up to 15 bytes of its `name`. If `work` panics, the thread ends.
+/// Starts a thread that does `work`. Tools show its `name`, unless that has more than 15 bytes. If `work` panics, the thread ends.
 ///
 /// Cost: a thread, and an allocation if `work` holds something.
 ///
