@@ -187,6 +187,9 @@ pub(crate) const CLONE_VM: u64 = 0x100;
 /// `CLONE_THREAD`: the new task is a thread of the same process.
 pub(crate) const CLONE_THREAD: u64 = 0x1_0000;
 
+/// Bytes of a page at least: on other machines a page is some of these.
+const LEAST_PAGE: u64 = 4096;
+
 impl What {
     /// The task made another one, by a call with these `CLONE_*`.
     pub(crate) fn made(child: u32, flags: u64) -> Self {
@@ -220,6 +223,9 @@ impl What {
                 aligned(align)?;
                 if vstart >= vend {
                     return Err(format!("the window from {vstart:x} to {vend:x} is empty"));
+                }
+                if size % LEAST_PAGE != 0 {
+                    return Err(format!("an area of {size} bytes is not made of pages"));
                 }
                 placed(if failed { 0 } else { addr }, size)
             }

@@ -168,6 +168,10 @@ fn errors_say_what_is_wrong_and_where() {
         );
     }
     text_fails(&alloc.replace("size=4096 align=3", "size=0 align=1"), "text:1: 0 bytes at 1000 are no area");
+    text_fails(
+        &alloc.replace("size=4096 align=3", "size=4097 align=1"),
+        "text:1: an area of 4097 bytes is not made of pages",
+    );
     text_fails("a-1 [0] 1.5: sched_switch: a=b\n", "none of the events that are of use");
     text_fails("\u{17}\u{8}\u{44}tracing9\0", "trace.dat: ");
     text_fails("PERFILE2words", "perf.data: ");

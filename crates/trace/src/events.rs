@@ -101,6 +101,11 @@ impl<E: TraceEvent> EventReader<E> {
     pub fn header(&self) -> &TraceHeader {
         &self.format.header
     }
+
+    /// An error of a word of its first line.
+    pub fn header_error(&self, reason: impl Into<String>) -> TraceError {
+        TraceError::at(self.lines.file(), 1, reason)
+    }
 }
 
 fn parse<E: TraceEvent>(text: &str, now_ns: u64) -> Result<(u64, E), String> {

@@ -26,7 +26,7 @@ pub trait Format: Sized {
 
 /// The records of a file, in order.
 pub struct Reader<F> {
-    lines: Lines,
+    pub(crate) lines: Lines,
     /// What the file said so far.
     pub(crate) format: F,
     ended: bool,

@@ -41,6 +41,9 @@ const MOST: u64 = 1 << 24;
 /// # Errors
 /// The pipe breaks. What is wrong with the object is told through the pipe.
 pub fn serve(path: &Path) -> io::Result<()> {
+    // An engine that hangs does not see that its input ends, and would outlive the lab.
+    // SAFETY: the call takes numbers.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     // SAFETY: the calls concern numbers of open files alone.
     let out = unsafe { libc::dup(1) };
     // SAFETY: as above.

@@ -1,6 +1,6 @@
 //! The lab's side: starts the process of an engine, asks it, and says how it ended.
 
-use super::{About, Answer, Op, Plain, Scene, bytes, bytes_mut, request};
+use super::{About, Answer, Op, Plain, Scene, bytes, bytes_mut, request, status};
 use crate::last;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -94,7 +94,15 @@ impl Process {
     ) -> Result<(), String> {
         self.batches += 1;
         let asked = self.write(&[kind, ops.len() as u64, 0, 0]).and_then(|()| self.write(ops));
-        asked.and_then(|()| self.read(answers)).and_then(|()| self.read(took))
+        asked.and_then(|()| self.read(answers)).and_then(|()| self.read(took))?;
+        let odd = answers.iter().find(|answer| answer.status > status::EXISTS);
+        odd.map_or(Ok(()), |odd| {
+            let how =
+                format!("answered with status {}, which is none, in batch {}", odd.status, self.batches);
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            Err(self.ended.insert(how).clone())
+        })
     }
 
     /// Bytes that the engine holds for its own structures, as it says.

@@ -70,7 +70,7 @@ pub fn results((first, old): (&str, &Results), (second, new): (&str, &Results)) 
         "Exact figures: {same} the same, {differ} different. Figures of the first document alone: {gone}; of the second: {more}."
     ));
     if common == 0 {
-        results.note("FAILED: no figure is in both documents, so nothing was compared.");
+        results.note("FAILED: no figure is in both documents, so nothing was compared. Of two recordings, compare the files themselves.");
         results.failed = true;
     }
     Ok(results)

@@ -7,6 +7,7 @@ use crate::run::stress::duration;
 use crate::view::plain;
 use crate::workload::shown;
 use anyhow::Context;
+use freehold_harness::signals::Signals;
 use freehold_record::driver::{self, Ended, Machine, Recorded, Workload, ptrace, tracefs};
 use freehold_trace::Kind;
 use std::ffi::OsString;
@@ -135,11 +136,13 @@ pub fn run(what: What, asked: &Asked) -> anyhow::Result<(String, bool)> {
     let file = asked.file(kind)?;
     import::check_form(&file)?;
     output::try_file(&file).context("nothing was recorded; -o FILE writes the trace elsewhere")?;
+    // Until all is put back and the trace is written: a signal that came between would leave half of it.
+    let signals = Signals::catch()?;
     let raw = Raw::new(asked.raw.as_deref(), &file)?;
     let recorded = if by_ptrace {
-        ptrace::record(&asked.command, raw.path())
+        ptrace::record(&asked.command, raw.path(), &signals)
     } else {
-        machine().and_then(|machine| tracefs::record(&request, &machine, raw.path()))
+        machine().and_then(|machine| tracefs::record(&request, &machine, raw.path(), &signals))
     };
     let recorded = recorded.map_err(failed)?;
     let imported = match import::run(&[raw.path().to_owned()], Some(&file), &[], None) {

@@ -70,8 +70,8 @@ impl History {
     pub(super) fn from_events(mut events: Events) -> Result<Self, TraceError> {
         let header = events.header().clone();
         let page = Align::new(header.page_bytes).filter(|page| page.bytes() >= 512);
-        let page = page.ok_or_else(|| events.error("the page size is not a power of two from 512"))?;
-        let choices = choices(&header, page).map_err(|reason| events.error(reason))?;
+        let page = page.ok_or_else(|| events.header_error("the page size is not a power of two from 512"))?;
+        let choices = choices(&header, page).map_err(|reason| events.header_error(reason))?;
         let drained = header.word("pools") == Some("drained");
         let (live, lazy, rows) = (Vec::new(), Vec::new(), Vec::new());
         let all = Span::new(page.bytes(), u64::MAX - page.bytes()).unwrap_or(Span::ALL);

@@ -81,7 +81,10 @@ pub fn measure<F: Replayable>(
     let file = workload.file.as_ref().map(|(file, _)| format!("{}: ", shown(file))).unwrap_or_default();
     let wrong = |reason: String| anyhow::anyhow!("{file}{reason}");
     if workload.ops.is_empty() {
-        return Err(wrong(format!("{}: nothing to replay: no operation follows the set-up", workload.name)));
+        return Err(wrong(format!(
+            "{}: nothing to replay: no operation follows the set-up; `inspect` tells what is in it",
+            workload.name
+        )));
     }
     let engines: Vec<_> = engines.iter().copied().chain(F::Facts::FLOOR).collect();
     let bytes_each = OPERATION_BYTES + (ENGINE_BYTES + TIME_BYTES * rounds as u64) * engines.len() as u64;

@@ -25,7 +25,7 @@ pub enum While {
     Differs,
     /// It takes so many times what another does.
     Slower(String, f64),
-    /// More of its pages have memory than of another's, at the most.
+    /// At its peak more of its pages have memory than of another's.
     MorePages(String),
 }
 
@@ -129,7 +129,7 @@ impl<F: History> Condition<F> {
                 other.label()
             ),
             What::MorePages(other) => {
-                format!("{label} has memory in more pages than {}, at the most", other.label())
+                format!("at its peak {label} has memory in more pages than {}", other.label())
             }
         }
     }

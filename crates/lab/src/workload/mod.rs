@@ -141,7 +141,7 @@ fn churned(name: &Path) -> Result<Option<u64>, Failure> {
 /// The workload of that name: a file, or `churn:N` for N live objects.
 ///
 /// # Errors
-/// The file cannot be read, or holds nothing to replay.
+/// The file cannot be read.
 pub fn named(name: &Path) -> anyhow::Result<Workload> {
     let Some(n) = churned(name)? else { return from_file(name) };
     check_memory(n, CHURN_BYTES)?;

@@ -38,7 +38,10 @@ pub fn operations(file: &Path, most: usize) -> anyhow::Result<(TreeFlags, Vec<Op
             let workload = tree_from_file(file)?;
             (tracked, calls(workload.scene.kinds, &workload.ops))
         }
-        _ => anyhow::bail!("{}: no op log, stream or trace of address spaces", file.display()),
+        _ => anyhow::bail!(
+            "{}: no trace of address spaces, stream of stores or vectors of trees",
+            file.display()
+        ),
     })
 }
 

@@ -125,7 +125,7 @@ fn what_cannot_be_emitted_is_said() {
             2,
             "there is no mm 77; there are 0",
         ),
-        (vec![data("vectors/kva/talk.txt")], 1, "no op log, stream or trace"),
+        (vec![data("vectors/kva/talk.txt")], 1, "no trace of address spaces, stream"),
         (
             vec![data("vectors/maple/pub12-4k-alloc-dup-reserved.txt.zst"), "--mm".into(), "900000".into()],
             2,

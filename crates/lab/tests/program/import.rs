@@ -37,6 +37,19 @@ fn a_recording_of_another_tool_is_imported_and_replayed() {
 }
 
 #[test]
+fn a_temporary_file_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("storm.txt"), TEXT).unwrap();
+    let mut import = Command::new(env!("CARGO_BIN_EXE_freehold"));
+    let output = import.args(["import", "storm.txt"]).current_dir(&folder).env("TMPDIR", "/proc/no").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("/proc/no: a temporary file cannot be written: "), "{said}");
+    assert!(!folder.path().join("storm.csv.zst").exists());
+}
+
+#[test]
 fn standard_input_becomes_a_trace_with_a_name_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("-x.txt"), TEXT).unwrap();

@@ -58,6 +58,29 @@ fn the_peaks_of_objects_and_of_bytes_are_of_moments_of_their_own() {
     assert!(calls.contains("mprotect()") && !calls.contains("demand") && !calls.contains("sizes"), "{calls}");
 }
 
+/// Kernel areas and per-CPU objects.
+#[test]
+fn frees_alone_are_inspected_and_not_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, columns, free) in [
+        ("kva", "obj,addr,size,align,vstart,vend,aux", "U,,ffffc90000e14000,,,,,1/2"),
+        ("pcpu", "obj,chunk,off,size,align,flags,bytes_alloc,site", "U,,0,16,,,,,"),
+    ] {
+        let file = folder.path().join(kind).display().to_string();
+        let head = format!("#vml-trace v2 kind={kind} kernel=6.18 ncpu=2 pagesize=4096\n#workload w: d");
+        let rows = format!("#dt_ns,cpu,tid,op,{columns}\n5,0,1,{free}\n5,0,1,{free}");
+        std::fs::write(&file, format!("{head}\n#lost_records=0\n{rows}\n")).unwrap();
+        let inspected = freehold(&["inspect", &file]);
+        let said = text(&inspected.stdout) + &text(&inspected.stderr);
+        assert!(
+            inspected.status.success() && said.contains("free of an unknown object (not replayed)"),
+            "{said}"
+        );
+        let replayed = text(&freehold(&["replay", &file]).stderr);
+        assert!(replayed.contains("nothing to replay"), "{replayed}");
+    }
+}
+
 #[test]
 fn what_was_lost_is_said_before_any_figure() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,9 @@
 //! Engines from outside: the C example as a user builds it, and what becomes of one that is wrong, dies, hangs or is none.
 
 use super::{Results, data, freehold, text};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 /// The example's text.
@@ -111,6 +112,49 @@ fn an_engine_that_dies_or_hangs_is_reported_as_its_own() {
     let output = freehold(&["replay", &data(CHURN), "--engine", &hang, "--engine-timeout", "1"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("did not answer within 1s in batch "), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_engine_that_answers_nonsense_is_not_left_out() {
+    if !has_cc("an_engine_that_answers_nonsense_is_not_left_out") {
+        return;
+    }
+    let engine = changed("nonsense", "DONE;\n\tanswer->first", "EXISTS + 1;\n\tanswer->first");
+    for what in ["churn:10", &data(CHURN)] {
+        let output = freehold(&["replay", what, "--engine", &engine]);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        let said = text(&output.stderr);
+        assert!(
+            said.contains(&format!("engine {engine} answered with status 5, which is none, in batch 1")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn an_engine_that_hangs_ends_with_the_lab() {
+    if !has_cc("an_engine_that_hangs_ends_with_the_lab") {
+        return;
+    }
+    let hang = "struct area *area = *link;\n\n\t\tfputs(\"hangs\\n\", stderr);\n\t\tsleep(20);\n\
+                \t\tfputs(\"still there\\n\", stderr);\n";
+    let source = format!("#include <stdio.h>\n#include <unistd.h>\n{}", EXAMPLE.replacen(FREES, hang, 1));
+    let engine = format!("so:{}", built("outlives", &source).display());
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_freehold"));
+    lab.args(["verify", &data(CHURN), "--engine", &engine, "--engine-timeout", "60"]);
+    let mut lab = lab.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(lab.stderr.take().unwrap());
+    let mut line = String::new();
+    while line != "hangs\n" {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0);
+    }
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    // The pipe ends with the last process that has it.
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
 }
 
 #[test]

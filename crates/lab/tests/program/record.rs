@@ -2,6 +2,7 @@
 
 use super::{freehold, text};
 use std::fs::{self, Permissions};
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -259,6 +260,47 @@ fn ctrl_c_ends_a_recording_and_puts_all_back() {
             assert!(raw.join(name).exists(), "{name}: {}", text(&output.stderr));
         }
     }
+}
+
+/// Nor of the trace, nor of the folder of the raw recording.
+#[test]
+fn a_signal_while_the_trace_is_written_leaves_no_half() {
+    freehold_harness::signals::set_default();
+    let (tracefs, to) = (fake_tracefs(), TempDir::new().unwrap());
+    // More rows than a pipe holds, which is written to until it is read.
+    let area = |at: u64| format!("{:#x}-{:#x} 4096 f\n", at << 12, (at + 1) << 12);
+    fs::write(tracefs.path().join("proc/vmallocinfo"), (1..4000).map(area).collect::<String>()).unwrap();
+    let pipe = to.path().join("x.csv");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut held = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    let option = format!("--tracefs={}", tracefs.path().display());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
+    command.args(["record", "kva", &option, "--for", "1ms", "-o", "x.csv"]).current_dir(to.path());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    held.read_exact(&mut [0]).unwrap();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
+    let mut rest = fs::File::open(&pipe).unwrap();
+    drop(held);
+    let mut trace = String::new();
+    rest.read_to_string(&mut trace).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(trace.ends_with(&format!(",{:x},4096,,,,f\n", 3999 << 12)));
+    assert_eq!(fs::read_dir(to.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_command_of_any_length_is_recorded() {
+    let folder = shared_folder();
+    let script = format!("true {}", "\u{e9}".repeat(60_000));
+    let output = as_nobody(folder.path(), &["record", "vma", "-o", "x.csv", "--", "sh", "-c", &script]);
+    if output.status.code() == Some(4) {
+        return eprintln!("not run: {}", text(&output.stderr));
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(output.stdout.len() < 10_000);
+    assert_eq!(as_nobody(folder.path(), &["inspect", "x.csv"]).status.code(), Some(0));
 }
 
 #[test]

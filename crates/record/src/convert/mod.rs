@@ -55,15 +55,19 @@ pub fn convert(
     events: impl Iterator<Item = Result<Event, Error>>,
     out: &mut impl Write,
 ) -> Result<Summary, Error> {
-    let rows = Rows::new(kind, meta)?;
-    let rows = match kind {
-        Kind::Kva => kva::convert(snapshots, meta, events, rows)?,
-        Kind::Pcpu => percpu::convert(snapshots, events, rows)?,
-        Kind::Vma => vma::convert(snapshots, meta, events, rows)?,
-        Kind::Mt => mt::convert(events, rows)?,
-    };
-    let cpus = rows.cpus;
-    let (summary, mut written) = rows.finish()?;
+    let rows = Rows::new(kind, meta).and_then(|rows| match kind {
+        Kind::Kva => kva::convert(snapshots, meta, events, rows),
+        Kind::Pcpu => percpu::convert(snapshots, events, rows),
+        Kind::Vma => vma::convert(snapshots, meta, events, rows),
+        Kind::Mt => mt::convert(events, rows),
+    });
+    let finished = rows.and_then(|rows| Ok((rows.cpus, rows.finish()?)));
+    let (cpus, (summary, mut written)) = finished.map_err(|error| match error {
+        Error::Write(reason) => {
+            Error::unfit(&std::env::temp_dir(), format!("a temporary file cannot be written: {reason}"))
+        }
+        error => error,
+    })?;
     header(kind, meta, cpus, summary.lost).write(out)?;
     written.rewind()?;
     io::copy(&mut written, out)?;

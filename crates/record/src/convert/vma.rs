@@ -36,7 +36,8 @@ struct State<'a> {
     files: HashMap<(u64, u64), u32>,
     /// Calls that change mappings in a way that no row says.
     unsaid: BTreeMap<&'static str, u64>,
-    differences: Option<u64>,
+    /// How many mappings differ from the last snapshot of a process.
+    differences: BTreeMap<u32, u64>,
     /// The last snapshot of a process that goes on.
     last: Option<Last>,
 }
@@ -69,7 +70,7 @@ pub(super) fn convert(
         spaces: Vec::new(),
         files: HashMap::new(),
         unsaid: BTreeMap::new(),
-        differences: None,
+        differences: BTreeMap::new(),
         last: None,
     };
     for (&pid, mappings) in &snapshots.start.maps {
@@ -89,15 +90,18 @@ pub(super) fn convert(
     }
     for (&pid, mappings) in &snapshots.end.maps {
         match (&state.last, state.tasks.get(&pid)) {
-            (Some(last), _) => state.differences = Some(last.had.differences(mappings, &last.changed)),
-            (None, Some(&space)) => state.compare(space, mappings),
+            (Some(last), _) => {
+                state.differences.insert(pid, last.had.differences(mappings, &last.changed));
+            }
+            (None, Some(&space)) => state.compare(pid, space, mappings),
             (None, None) => {}
         }
     }
     for (call, count) in &state.unsaid {
         state.rows.warn(format!("{count} calls of {call} change mappings and have no row"));
     }
-    state.rows.summary.differences = state.differences;
+    let differences = state.differences.values();
+    state.rows.summary.differences = (differences.len() > 0).then(|| differences.sum());
     Ok(state.rows)
 }
 
@@ -171,7 +175,7 @@ impl State<'_> {
         if let Some(&space) = self.tasks.get(&stamp.tid) {
             return Ok(space);
         }
-        self.rows.summary.unknown += 1;
+        self.rows.summary.unknown += u64::from(!self.ended.contains_key(&stamp.tid));
         self.exec(stamp)
     }
 
@@ -227,16 +231,17 @@ impl State<'_> {
         let snapshots = self.snapshots;
         let ended = snapshots.end.maps.get(&stamp.tid).filter(|_| self.last.is_none());
         if let Some(mappings) = ended {
-            self.compare(space, mappings);
+            self.compare(stamp.tid, space, mappings);
         }
         let last = self.at(space).users <= 1;
         self.row(stamp, Some(space), Action::Exit { last })?;
         self.leave(stamp, space)
     }
 
-    fn compare(&mut self, space: u32, mappings: &[Mapping]) {
+    /// Of a process that ends again, since another of its threads has executed a program, the last end counts.
+    fn compare(&mut self, pid: u32, space: u32, mappings: &[Mapping]) {
         let differences = self.at(space).cover.differences(mappings, &Cover::default());
-        *self.differences.get_or_insert(0) += differences;
+        self.differences.insert(pid, differences);
     }
 
     fn mapping(&mut self, stamp: Stamp, space: u32, mapping: &Mapping) -> Result<(), Error> {

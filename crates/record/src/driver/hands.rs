@@ -1,7 +1,7 @@
 //! Changes to the machine, each with what undoes it; or a plan of them.
 //!
-//! The same code records and plans, so a plan tells what a recording does. What was changed is put back in reverse order when [`Hands`] is
-//! dropped, however the recording ends.
+//! The same code records and plans, so a plan tells what a recording does. The instance is removed when [`Hands`] is dropped, however the
+//! recording ends; a setting of the machine is put back by the call that changes it.
 
 use super::failure::Failure;
 use super::machine::Machine;
@@ -9,28 +9,20 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// What undoes a change.
-#[derive(Debug)]
-enum Undo {
-    /// Removes an instance.
-    Remove(PathBuf),
-    /// Writes a text.
-    Write(PathBuf, String),
-}
-
 /// What changes the machine.
 #[derive(Debug)]
 pub(crate) struct Hands<'m> {
     pub(crate) machine: &'m Machine,
     /// The lines of the plan, if nothing is to be changed.
     plan: Option<Vec<String>>,
-    undo: Vec<Undo>,
+    /// The instance that was made.
+    instance: Option<PathBuf>,
 }
 
 impl<'m> Hands<'m> {
     /// Hands that change the machine, or only say what they would change.
     pub(crate) fn new(machine: &'m Machine, only_plan: bool) -> Self {
-        Self { machine, plan: only_plan.then(Vec::new), undo: Vec::new() }
+        Self { machine, plan: only_plan.then(Vec::new), instance: None }
     }
 
     /// Whether nothing is to be changed.
@@ -48,13 +40,9 @@ impl<'m> Hands<'m> {
 
     /// The lines of the plan, with what would be undone.
     pub(crate) fn into_plan(mut self) -> Vec<String> {
-        let undo = std::mem::take(&mut self.undo);
-        let shown = |file: &Path| self.machine.shown(file).display().to_string();
-        for undo in undo.iter().rev() {
-            self.planned(|| match undo {
-                Undo::Remove(folder) => format!("undo    remove {}", shown(folder)),
-                Undo::Write(file, text) => format!("undo    write {text} to {}", shown(file)),
-            });
+        if let Some(instance) = self.instance.take() {
+            let shown = self.machine.shown(&instance);
+            self.planned(|| format!("undo    remove {}", shown.display()));
         }
         self.plan.take().unwrap_or_default()
     }
@@ -71,7 +59,7 @@ impl<'m> Hands<'m> {
                 Failure::File { file: shown, done: "made", reason }
             })?;
         }
-        self.undo.push(Undo::Remove(instance.to_owned()));
+        self.instance = Some(instance.to_owned());
         match &self.machine.template {
             Some(template) if !self.only_plan() => {
                 link_all(template, instance).map_err(Failure::file(instance, "filled"))
@@ -98,25 +86,25 @@ impl<'m> Hands<'m> {
         write(file, text).map_err(Failure::file(&shown, "written"))
     }
 
-    /// Writes a text to a file of the kernel, and what was there before as soon as `during` is done.
+    /// Writes a text to a file of the kernel, and what was there before as soon as `during` is done. Another recording waits meanwhile: it
+    /// would take that text for what was there, or lose it half way.
     pub(crate) fn write_during<T>(
         &mut self,
         file: &Path,
         text: &str,
         during: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        // A file that root alone can open, and so lock.
+        let lock = self.machine.tracefs("instances")?;
+        let held = fs::File::open(&lock).map_err(Failure::file(&lock, "read"))?;
+        held.lock().map_err(Failure::file(&lock, "locked"))?;
         let before = fs::read_to_string(file).map_err(Failure::file(file, "read"))?;
         let before = before.trim().to_owned();
         if before == text {
             return during(self);
         }
-        self.undo.push(Undo::Write(file.to_owned(), before));
-        let depth = self.undo.len();
         let done = self.write(file, text).and_then(|()| during(self));
-        debug_assert_eq!(depth, self.undo.len(), "nothing that is to be undone later is done meanwhile");
-        if let Some(Undo::Write(file, before)) = self.undo.pop() {
-            self.write(&file, &before)?;
-        }
+        self.write(file, &before)?;
         done
     }
 
@@ -133,23 +121,13 @@ impl<'m> Hands<'m> {
         fs::write(to, text).map_err(Failure::file(to, "written"))
     }
 
-    /// Puts everything back.
+    /// Removes the instance that was made.
     ///
     /// # Errors
-    /// The first that could not be; the others are.
+    /// It cannot be removed.
     pub(crate) fn undo(&mut self) -> Result<(), Failure> {
-        let mut done = Ok(());
-        while let Some(undo) = self.undo.pop() {
-            let undone = match &undo {
-                Undo::Remove(instance) => {
-                    let shown = self.machine.shown(instance);
-                    remove(self.machine, instance).map_err(Failure::file(&shown, "removed"))
-                }
-                Undo::Write(file, text) => write(file, text).map_err(Failure::file(file, "written")),
-            };
-            done = done.and(undone);
-        }
-        done
+        let Some(instance) = self.instance.take() else { return Ok(()) };
+        remove(self.machine, &instance).map_err(Failure::file(&self.machine.shown(&instance), "removed"))
     }
 }
 

@@ -79,19 +79,18 @@ const MAKERS: &[(libc::c_long, Option<u64>)] = &[
 ];
 
 /// What a command does to its mappings is recorded into a folder, which is there. Blocks until the command and all that it made have
-/// ended. SIGINT, SIGTERM, SIGHUP and SIGQUIT go to the command; a second one kills it.
+/// ended. The first of `signals` goes to the command; a second one kills it.
 ///
 /// # Errors
 /// This user or a container may not trace its own children, the command cannot be run, or a file cannot be written.
-pub fn record(command: &[OsString], folder: &Path) -> Result<Recorded, Failure> {
-    let signals = Signals::catch()?;
+pub fn record(command: &[OsString], folder: &Path, signals: &Signals) -> Result<Recorded, Failure> {
     let machine = Machine::here();
     let mut meta = machine.meta(Kind::Vma, Origin::Ptrace);
     meta.command = Workload::Command(command.to_vec()).name();
     meta.start_ns = monotonic_ns()?;
     let recorder = Recorder::hold(command, &watched(), folder)?;
     meta.pid = Some(recorder.pid());
-    let followed = recorder.follow(&signals, &meta.command)?;
+    let followed = recorder.follow(signals, &meta.command)?;
     meta.end_ns = monotonic_ns()?;
     meta.lost.insert(0, followed.foreign);
     write_meta(&meta, folder)?;

@@ -55,23 +55,27 @@ pub struct Request {
     pub purge_times: bool,
 }
 
-/// Records into a folder, which is there. Blocks until the workload ends or SIGINT, SIGTERM, SIGHUP or SIGQUIT comes.
+/// Records into a folder, which is there. Blocks until the workload ends or one of `signals` comes.
 ///
 /// # Errors
 /// The machine or this user lacks something, or a file cannot be read or written. What was changed is put back.
-pub fn record(request: &Request, machine: &Machine, folder: &Path) -> Result<Recorded, Failure> {
-    let signals = Signals::catch()?;
+pub fn record(
+    request: &Request,
+    machine: &Machine,
+    folder: &Path,
+    signals: &Signals,
+) -> Result<Recorded, Failure> {
     let mut session = Session::new(request, machine, folder, false)?;
     let held = Held::new(request, folder)?;
     let readers = session.set_up(held.pid())?;
     session.turn_on()?;
     let (ended, signal) = match held {
         Held::Traced(tasks) => {
-            let followed = tasks.follow(&signals, &session.meta.command)?;
+            let followed = tasks.follow(signals, &session.meta.command)?;
             session.warnings.extend(followed.warnings);
             (followed.ended, followed.signal)
         }
-        Held::Child(child) => request.workload.run(child, &signals)?,
+        Held::Child(child) => request.workload.run(child, signals)?,
     };
     session.turn_off()?;
     session.finish(readers)?;

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// How often a command is asked whether it has ended.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// Bytes of a workload's name at most: a line of the trace has it.
+const LONGEST_NAME: usize = 4096;
+
 /// What runs meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
@@ -21,13 +24,15 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// As a recording names it.
+    /// As a recording names it: of a long command the first part.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
             Self::For(time) => format!("the machine, for {} s", time.as_secs_f64()),
             Self::Command(words) => {
-                words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+                let mut name = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+                name.truncate(name.floor_char_boundary(LONGEST_NAME));
+                name
             }
             Self::UntilSignal => "the machine, until a signal".to_owned(),
         }

@@ -2,8 +2,9 @@
 
 use crate::alone;
 use freehold_harness::filter;
-use freehold_record::driver::tracefs::{Request, plan, record};
-use freehold_record::driver::{Failure, Machine, Workload};
+use freehold_harness::signals::Signals;
+use freehold_record::driver::tracefs::{Request, plan, record as record_until};
+use freehold_record::driver::{Failure, Machine, Recorded, Workload};
 use freehold_record::folder::{Meta, Pools};
 use freehold_sys::topology::online_cpus;
 use freehold_trace::Kind;
@@ -97,6 +98,10 @@ impl Fake {
         assert_eq!(fs::read_dir(self.path("instances")).unwrap().count(), 0);
         assert_eq!(fs::read_to_string(self.path("proc/sys/kernel/kptr_restrict")).unwrap(), "0\n");
     }
+}
+
+fn record(request: &Request, machine: &Machine, folder: &Path) -> Result<Recorded, Failure> {
+    record_until(request, machine, folder, &Signals::catch().unwrap())
 }
 
 fn request(workload: Workload) -> Request {
@@ -229,6 +234,31 @@ fn a_signal_ends_a_recording_which_is_kept() {
         fake.assert_clean();
         assert!(to.path().join("vmallocinfo.end").exists() && Meta::read(to.path()).is_ok());
     }
+}
+
+#[test]
+fn a_snapshot_waits_for_that_of_another_recording() {
+    let _alone = alone();
+    let (mut fake, to) = (Fake::new(), TempDir::new().unwrap());
+    let (machine, restrict) = (fake.machine(), fake.path("proc/sys/kernel/kptr_restrict"));
+    // The other one has written 1 there, and has not put 0 back.
+    let other = fs::File::open(fake.path("instances")).unwrap();
+    other.lock().unwrap();
+    fs::write(&restrict, "1\n").unwrap();
+    thread::scope(|scope| {
+        let recording = scope.spawn(|| record(&short(), &machine, to.path()));
+        // Up to that tracing is on, which is right before the snapshot.
+        let mut before = 11;
+        while before > 0 {
+            before -= fake.written().len();
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!to.path().join("vmallocinfo.start").exists());
+        fs::write(&restrict, "0\n").unwrap();
+        other.unlock().unwrap();
+        recording.join().unwrap().unwrap();
+    });
+    fake.assert_clean();
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! This machine, as root: storms are recorded, and nothing is left of it.
 
 use crate::{alone, storms};
+use freehold_harness::signals::Signals;
 use freehold_harness::threads::cpu_time;
 use freehold_record::convert::Summary;
 use freehold_record::driver::tracefs::{Request, record};
@@ -27,7 +28,7 @@ fn recorded(request: &Request, folder: &Path) -> Option<freehold_record::driver:
             return None;
         }
     };
-    let recorded = match record(request, &machine, folder) {
+    let recorded = match record(request, &machine, folder, &Signals::catch().unwrap()) {
         // Anything else that is lacking is a fault of ours on kernels that this runs on.
         Err(Failure::Lacking(what)) if what.ends_with("run as root") || what.contains("is missing") => {
             eprintln!("not run: {what}");

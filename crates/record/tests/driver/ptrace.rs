@@ -2,6 +2,7 @@
 
 use crate::alone;
 use crate::model::{pages_of, replay};
+use freehold_harness::signals::Signals;
 use freehold_record::driver::ptrace::record;
 use freehold_record::driver::{Ended, Failure, Recorded};
 use freehold_record::event::{Call, Event, What};
@@ -20,7 +21,7 @@ use tempfile::TempDir;
 /// Records a command; `None` where children cannot be traced.
 fn recorded(command: &[&str], folder: &Path) -> Option<Recorded> {
     let command: Vec<OsString> = command.iter().map(OsString::from).collect();
-    match record(&command, folder) {
+    match record(&command, folder, &Signals::catch().unwrap()) {
         Err(Failure::Lacking(what)) => {
             eprintln!("not run: {what}");
             None
@@ -144,7 +145,7 @@ fn a_signal_goes_to_the_command() {
 fn a_command_that_is_not_there_is_an_error() {
     let _alone = alone();
     let to = TempDir::new().unwrap();
-    match record(&["/no such program".into()], to.path()) {
+    match record(&["/no such program".into()], to.path(), &Signals::catch().unwrap()) {
         Err(Failure::Lacking(what)) => eprintln!("not run: {what}"),
         failed => assert!(matches!(failed.unwrap_err(), Failure::Command { .. })),
     }

@@ -74,9 +74,10 @@ impl TraceEvent for Event {
             _ => None,
         };
         let window = match (start, end) {
-            (Some(start), Some(end)) => Some(
-                end.checked_sub(1).and_then(|last| Span::new(start, last)).ok_or("the window is empty")?,
-            ),
+            // The first address behind the last of all is 0.
+            (Some(start), Some(end)) => {
+                Some(Span::new(start, end.wrapping_sub(1)).ok_or("the window is empty")?)
+            }
             _ => None,
         };
         let needs = match kind {

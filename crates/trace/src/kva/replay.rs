@@ -30,7 +30,7 @@ impl Recording {
     /// Reads the whole file.
     ///
     /// # Errors
-    /// Any line is malformed, or there is nothing to replay.
+    /// Any line is malformed.
     pub fn read(file: &Path) -> Result<Self, TraceError> {
         Self::from_events(Events::open(file)?)
     }
@@ -75,9 +75,7 @@ impl Recording {
             recording.ops.push(op);
             recording.at_ns.push(event.stamp.at_ns);
         }
-        recording.space = hull
-            .and_then(|hull| whole_pages(hull, page))
-            .ok_or_else(|| events.error("the trace has nothing to replay"))?;
+        recording.space = hull.and_then(|hull| whole_pages(hull, page)).unwrap_or(Span::ALL);
         Ok(recording)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tests::fails_at;
-use crate::{Lines, TraceError};
+use crate::{Lines, TraceError, TraceEvent};
 use freehold_units::Span;
 
 const VECTORS: &str = "\
@@ -84,6 +84,26 @@ fn a_recording_starts_with_what_was_live() {
     assert_eq!(recording.at_ns, [0, 5, 10]);
     assert_eq!(recording.space, Span::new(0x10000, 0x3ffff).unwrap());
     assert_eq!(recording.skipped, [(EventKind::Purge, 1)].into());
+}
+
+#[test]
+fn a_window_may_reach_to_the_last_address() {
+    let text = TRACE.replace("10000,40000", "10000,0");
+    let mut events = Events::new(Lines::from_text("file", &text)).unwrap();
+    let event = events.nth(1).unwrap().unwrap();
+    assert_eq!(event.window, Span::new(0x10000, u64::MAX));
+    let mut written = Vec::new();
+    TraceEvent::write(&event, &mut written).unwrap();
+    assert!(text.contains(std::str::from_utf8(&written).unwrap()));
+    assert_eq!(replay(&text).unwrap().space, event.window.unwrap());
+}
+
+#[test]
+fn frees_alone_are_a_recording() {
+    let header: String = TRACE.lines().take(4).map(|line| format!("{line}\n")).collect();
+    let recording = replay(&(header + "5,0,7,U,,10000,,,,,0/100\n5,0,7,F,1,20000,,,,,0/100\n")).unwrap();
+    assert!(recording.ops.is_empty());
+    assert_eq!(recording.skipped, [(EventKind::FreeUnknown, 2)].into());
 }
 
 #[test]

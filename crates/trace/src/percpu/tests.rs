@@ -307,7 +307,7 @@ fn malformed_traces_are_errors_with_their_line() {
     fails_at(with("5,0,0,G,1,0,71796,4,,,,\n5,0,7,A,2", "5,0,7,A,1"), 9, "while it is live");
     fails_at(with("kind=pcpu", "kind=what"), 1, "unknown kind");
     let header: String = TRACE.lines().take(4).map(|line| format!("{line}\n")).collect();
-    fails_at(replay(&header), 5, "nothing to replay");
+    assert!(replay(&header).unwrap().ops.is_empty());
     fails_at(replay(&TRACE[..TRACE.len() - 1]), 12, "within this line");
     fails_at(replay("#vml-trace v1 kind=pcpu kernel=1 ncpu=1 pagesize=4096\n"), 2, "within its header");
 }
