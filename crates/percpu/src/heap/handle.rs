@@ -4,6 +4,7 @@
 
 use super::{PerCpuHeap, TryAllocError, magazine, sync};
 use crate::{AllocError, FreeError, OutOfMemory, Request};
+use freehold_sys::fork::Section;
 use std::alloc::Layout;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
@@ -143,6 +144,7 @@ impl PerCpuHeap {
             return Ok(PerCpu::new(self, place));
         }
         let request = whole_class(&request);
+        let _section = Section::enter();
         let found = match sync::try_lock(&self.core) {
             Some(mut core) => core.try_alloc(&request).map_err(TryAllocError::Alloc),
             None => Err(TryAllocError::Busy),
