@@ -2,6 +2,7 @@
 
 use super::class::Class;
 use super::list::List;
+use super::slab::Slab;
 use super::word::SlabRef;
 use super::{Memory, PooledSpace};
 use freehold_units::Span;
@@ -84,20 +85,25 @@ impl PooledSpace {
     /// Cost: two loads.
     #[must_use]
     pub fn is_extent_ready(&self, name: SlabRef) -> bool {
-        let slab = self.records.get(name.id());
-        slab.is_some_and(|slab| {
+        self.extent(name).is_some_and(|slab| {
             slab.word().is_fast(name.generation()) && slab.word().free() & slab.resident() != 0
         })
     }
 
-    /// Takes an extent that was freed and has not been purged since. `None` if it is held, purged or gone.
+    /// Takes an extent that was freed and has not been purged since. `None` if it is held, purged or gone, or the name is
+    /// a slab's.
     ///
     /// Cost: one exchange of an atomic word.
     #[must_use]
     pub fn alloc_extent_again(&self, name: SlabRef) -> Option<Memory> {
-        let slab = self.records.get(name.id())?;
+        let slab = self.extent(name)?;
         // Only a resident one: a decommitted extent is about to be retired.
         let (span, is_resident) = slab.try_claim(name.generation(), true)?;
         Some(Memory { span, is_resident, slab: None })
+    }
+
+    /// The record of a name, if it was that of an extent last. Any name is allowed.
+    fn extent(&self, name: SlabRef) -> Option<&Slab> {
+        self.records.get(name.id()).filter(|slab| slab.layout().class.is_none())
     }
 }

@@ -164,6 +164,15 @@ fn an_extent_that_was_freed_resident_comes_back_by_name_until_it_was_purged() {
 }
 
 #[test]
+fn the_name_of_a_slab_is_no_extents() {
+    let space = memory(64);
+    let block = space.alloc(4096).unwrap();
+    let slab = space.slab_ref(block.first()).unwrap();
+    space.free(block.first()).unwrap();
+    assert_eq!((space.is_extent_ready(slab), space.alloc_extent_again(slab)), (false, None));
+}
+
+#[test]
 fn a_populated_block_stays_so_until_its_pages_are_decommitted() {
     let space = memory(64);
     for size_bytes in [0x4000, 300 << 12] {
