@@ -7,11 +7,10 @@
 //! ```
 
 use crate::error::BuildError;
-use crate::residency::Residency;
 use crate::scrub::Scrub;
 use freehold_sys::fork;
 use freehold_sys::thread::{self, Thread};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// Samples per window.
@@ -29,9 +28,9 @@ pub(crate) struct Decay {
 impl Decay {
     pub(crate) fn start(memory: &Arc<Scrub>, window: Duration) -> Result<Self, BuildError> {
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
-        let (of_thread, memory) = (Arc::clone(&stop), Arc::clone(memory));
+        let (of_thread, memory) = (Arc::clone(&stop), Arc::downgrade(memory));
         let pause = (window / LOOKS).max(Duration::from_millis(1));
-        let thread = thread::start(c"freehold-decay", move || run(&memory.residency, &of_thread, pause))
+        let thread = thread::start(c"freehold-decay", move || run(&memory, &of_thread, pause))
             .map_err(|_| BuildError::Thread)?;
         Ok(Self { stop, thread: Some(thread), generation: fork::generation() })
     }
@@ -58,7 +57,7 @@ fn lock(stop: &Mutex<bool>) -> MutexGuard<'_, bool> {
     stop.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn run(residency: &Residency, (stop, stopped): &(Mutex<bool>, Condvar), pause: Duration) {
+fn run(memory: &Weak<Scrub>, (stop, stopped): &(Mutex<bool>, Condvar), pause: Duration) {
     // Nothing counts as idle before the first window has passed.
     let mut looks = [0; LOOKS as usize];
     for number in (0..LOOKS as usize).cycle() {
@@ -67,6 +66,9 @@ fn run(residency: &Residency, (stop, stopped): &(Mutex<bool>, Condvar), pause: D
         if *waited.unwrap_or_else(PoisonError::into_inner).0 {
             return;
         }
+        // Not kept while it waits: a child of `fork` never drops what this thread has.
+        let Some(memory) = memory.upgrade() else { return };
+        let residency = &memory.residency;
         looks[number] = residency.resident.bytes();
         let idle = looks.iter().copied().min().unwrap_or(0);
         if idle > 0 {

@@ -26,8 +26,8 @@ impl RetainPolicy {
         Self::bytes(0)
     }
 
-    /// Decommits memory that no request needed for `decay`. A thread does this and wakes up eight times within `decay`.
-    /// A child of `fork` has no such thread.
+    /// Decommits memory that no request needed for `decay`, or for 8 ms if that is longer. A thread does this and wakes up
+    /// eight times within that time. A child of `fork` has no such thread.
     #[must_use]
     pub const fn decay(self, decay: Duration) -> Self {
         Self { decay: Some(decay), ..self }

@@ -239,14 +239,14 @@ fn a_child_ends_what_its_parent_made() {
 #[ignore = "run by another test, in a process of its own"]
 fn a_child_drops_everything() {
     let vm = VirtualMemory::builder().reserve(64 * MIB).build().unwrap();
-    drop(vm.alloc(64 << 10, Zero::Yes).unwrap());
+    let address = vm.alloc(64 << 10, Zero::Yes).unwrap().as_ptr().as_ptr();
     let child = in_child(|| {
         // SAFETY: a child that waits for a thread of its parent's is ended.
         unsafe { libc::alarm(20) };
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(vm)));
-        dropped.is_ok()
+        dropped.is_ok() && faults(address)
     });
-    assert_eq!(child, Ok(true));
+    assert_eq!(child, Ok(true), "it is dropped, and its addresses are free");
 }
 
 #[test]

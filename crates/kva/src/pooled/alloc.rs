@@ -7,7 +7,7 @@ use super::word::SlabRef;
 use super::{Memory, PooledSpace};
 use crate::atomic::{MutexGuard, Ordering};
 use crate::{AllocError, Request};
-use freehold_sys::fork::Held;
+use freehold_sys::fork::{Held, Section};
 use freehold_units::{Align, Span};
 
 impl PooledSpace {
@@ -170,6 +170,7 @@ impl PooledSpace {
     #[cold]
     #[inline(never)]
     fn refill(&self, class: Class, size_bytes: u64) -> Result<Memory, AllocError> {
+        let _section = Section::enter();
         self.shards.here().refills.fetch_add(1, Ordering::Relaxed);
         if let Some(memory) = self.claim_listed(class) {
             return Ok(memory);

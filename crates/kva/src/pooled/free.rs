@@ -6,6 +6,7 @@ use super::slab::{Freed, Slab};
 use super::word::SlabRef;
 use crate::FreeError;
 use crate::atomic::Ordering;
+use freehold_sys::fork::Section;
 use freehold_units::Span;
 
 impl PooledSpace {
@@ -76,6 +77,7 @@ impl PooledSpace {
     #[inline(never)]
     fn free_named(&self, name: Option<SlabRef>, first: u64, decommitted: bool) -> Result<Span, FreeError> {
         let Some(name) = name else { return Err(self.why_not(first)) };
+        let _section = Section::enter();
         let mut retries = 0;
         let list_at = self.list_at.load(Ordering::Relaxed);
         let freed = self.records.at(name.id()).free(name.generation(), first, list_at, &mut retries);

@@ -9,7 +9,7 @@
 use super::PooledSpace;
 use super::word::SlabRef;
 use crate::atomic::Ordering;
-use freehold_sys::fork;
+use freehold_sys::fork::{self, Section};
 use freehold_units::{Bytes, OutOfMemory, Span};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -56,6 +56,7 @@ impl Batch<'_> {
     }
 
     fn end(&mut self, purged: bool) {
+        let _section = Section::enter();
         let list_at = self.space.list_at.load(Ordering::Relaxed);
         while let Some(Claim { id, .. }) = self.claims.pop() {
             let slab = self.space.records.at(id);

@@ -2,9 +2,26 @@
 
 use super::class::Class;
 use super::list::List;
+use super::slab::Slab;
 use super::word::SlabRef;
 use super::{Memory, PooledSpace};
 use freehold_units::Span;
+
+/// Slabs that a thread sorts: those to sort, those without ready slots, those with. The thread owns them. Dropped, they
+/// are put into its shard's lists, also if `is_ready` panics.
+struct Sorted<'a> {
+    space: &'a PooledSpace,
+    lists: [List; 3],
+}
+
+impl Drop for Sorted<'_> {
+    fn drop(&mut self) {
+        // The shard's list is last in, first out.
+        for list in &self.lists {
+            list.take_all(&self.space.records).for_each(|id| self.space.put_aside(id));
+        }
+    }
+}
 
 impl PooledSpace {
     /// Takes a free slot for `size_bytes` that `is_ready` accepts, from any slab. This is for a caller that could not
@@ -28,17 +45,18 @@ impl PooledSpace {
         for shard in self.shards.here_first() {
             let pool = shard.pool(class);
             let current = pool.exchange(None).map(SlabRef::id);
-            let (ready, others) = (List::new(), List::new());
+            let sorted = Sorted { space: self, lists: [List::new(), List::new(), List::new()] };
+            let [unsorted, others, ready] = &sorted.lists;
             for id in pool.list.take_all(&self.records).chain(current) {
+                unsorted.push(&self.records, id);
+            }
+            while let Some(id) = unsorted.ids(&self.records).next() {
                 let slab = self.records.at(id);
                 let (free, layout) = (slab.word().free(), slab.layout());
                 let has = (0..u32::BITS).any(|slot| free >> slot & 1 != 0 && is_ready(layout.slot(slot)));
-                let to = if has { &ready } else { &others };
+                let to = if has { ready } else { others };
+                unsorted.pop(&self.records);
                 to.push(&self.records, id);
-            }
-            // The list is last in, first out.
-            for id in others.take_all(&self.records).chain(ready.take_all(&self.records)) {
-                self.put_aside(id);
             }
         }
     }
@@ -67,20 +85,25 @@ impl PooledSpace {
     /// Cost: two loads.
     #[must_use]
     pub fn is_extent_ready(&self, name: SlabRef) -> bool {
-        let slab = self.records.get(name.id());
-        slab.is_some_and(|slab| {
+        self.extent(name).is_some_and(|slab| {
             slab.word().is_fast(name.generation()) && slab.word().free() & slab.resident() != 0
         })
     }
 
-    /// Takes an extent that was freed and has not been purged since. `None` if it is held, purged or gone.
+    /// Takes an extent that was freed and has not been purged since. `None` if it is held, purged or gone, or the name is
+    /// a slab's.
     ///
     /// Cost: one exchange of an atomic word.
     #[must_use]
     pub fn alloc_extent_again(&self, name: SlabRef) -> Option<Memory> {
-        let slab = self.records.get(name.id())?;
+        let slab = self.extent(name)?;
         // Only a resident one: a decommitted extent is about to be retired.
         let (span, is_resident) = slab.try_claim(name.generation(), true)?;
         Some(Memory { span, is_resident, slab: None })
+    }
+
+    /// The record of a name, if it was that of an extent last. Any name is allowed.
+    fn extent(&self, name: SlabRef) -> Option<&Slab> {
+        self.records.get(name.id()).filter(|slab| slab.layout().class.is_none())
     }
 }

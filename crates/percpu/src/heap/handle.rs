@@ -4,6 +4,7 @@
 
 use super::{PerCpuHeap, TryAllocError, magazine, sync};
 use crate::{AllocError, FreeError, OutOfMemory, Request};
+use freehold_sys::fork::Section;
 use std::alloc::Layout;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
@@ -111,7 +112,8 @@ impl PerCpuHeap {
     /// Allocates an object whose values are all zero.
     ///
     /// Cost: constant for sizes up to 64 bytes aligned to at most 8, of which 32 are fetched at a time; for others, and
-    /// for those 32, an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock.
+    /// for those 32, an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock. A refusal for lack
+    /// of memory or capacity first frees what all magazines keep.
     ///
     /// ```
     /// use freehold_percpu::heap::PerCpuHeap;
@@ -143,6 +145,7 @@ impl PerCpuHeap {
             return Ok(PerCpu::new(self, place));
         }
         let request = whole_class(&request);
+        let _section = Section::enter();
         let found = match sync::try_lock(&self.core) {
             Some(mut core) => core.try_alloc(&request).map_err(TryAllocError::Alloc),
             None => Err(TryAllocError::Busy),
@@ -269,7 +272,8 @@ impl PerCpuHeap {
     /// See [`AllocError`]: no memory, a size of 0 or of more than 32 KiB, or an alignment of more than a page.
     pub fn alloc_layout(&self, layout: Layout) -> Result<NonNull<u8>, AllocError> {
         // Not from a magazine, whose free places look live: `free_at` could not tell a second free of one.
-        Ok(self.units.at(0, self.lock().alloc(&request_of(layout))?))
+        let place = self.or_drained(|| self.lock().alloc(&request_of(layout)))?;
+        Ok(self.units.at(0, place))
     }
 
     /// Frees the object whose bytes of CPU 0 begin at an address. Its size is the heap's to know.

@@ -218,20 +218,23 @@ impl Magazines {
         }
     }
 
-    /// Returns all places to the source.
-    pub(super) fn drain(&self, source: &impl Source) {
+    /// Returns all places to the source. Returns whether there were any.
+    pub(super) fn drain(&self, source: &impl Source) -> bool {
+        let mut had_any = false;
         for shard in &self.shards {
             let mut magazines = lock(&shard.0);
             for (class, Magazine { clean, dirty }) in magazines.iter_mut().enumerate() {
                 source.clear(class, dirty);
                 for places in [clean, dirty] {
                     if !places.is_empty() {
+                        had_any = true;
                         source.free(places);
                         places.clear();
                     }
                 }
             }
         }
+        had_any
     }
 
     /// All places in magazines. Checks that each is there only once.

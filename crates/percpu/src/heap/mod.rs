@@ -141,17 +141,27 @@ impl PerCpuHeap {
 
     /// A place for an object, zero in every unit.
     fn alloc_place(&self, request: &Request) -> Result<u32, AllocError> {
-        match magazine::class_of(request) {
+        self.or_drained(|| match magazine::class_of(request) {
             Some(class) => self.magazines.alloc(self.hint(), class, self),
             None => self.lock().alloc(request),
-        }
+        })
     }
 
     /// Places for many equal objects, zero in every unit. Takes all or none.
     fn alloc_places(&self, request: &Request, into: &mut [u32]) -> Result<(), AllocError> {
-        match magazine::class_of(request) {
+        self.or_drained(|| match magazine::class_of(request) {
             Some(class) => self.magazines.alloc_bulk(self.hint(), class, into, self),
             None => self.lock().alloc_bulk(request, into),
+        })
+    }
+
+    /// Calls `alloc` again if it is refused for lack of places, once the magazines' are free for any request.
+    fn or_drained<T>(&self, mut alloc: impl FnMut() -> Result<T, AllocError>) -> Result<T, AllocError> {
+        match alloc() {
+            Err(AllocError::AtCapacity { .. } | AllocError::OutOfMemory) if self.magazines.drain(self) => {
+                alloc()
+            }
+            done => done,
         }
     }
 

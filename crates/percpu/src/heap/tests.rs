@@ -44,6 +44,21 @@ fn objects_are_apart_and_zero_and_are_freed() {
 }
 
 #[test]
+fn places_that_a_magazine_keeps_serve_other_sizes() {
+    type Largest = [AtomicU64; 4096];
+    let heap = PerCpuHeap::builder().capacity(1 << 18).build().unwrap();
+    let most: Vec<_> = (0..7).map(|_| heap.alloc_boxed::<Largest>().unwrap()).collect();
+    let leave_places = || drop(heap.alloc_boxed::<AtomicU64>().unwrap());
+    leave_places();
+    drop(heap.alloc_boxed::<Largest>().unwrap());
+    leave_places();
+    assert_eq!(heap.alloc_bulk::<Largest>(1).map(|last| last.len()), Ok(1));
+    assert_eq!(heap.alloc::<AtomicU64>().map(drop), Err(AllocError::AtCapacity { capacity_bytes: 1 << 18 }));
+    drop(most);
+    heap.validate().unwrap();
+}
+
+#[test]
 fn a_forgotten_object_leaves_the_heap_valid() {
     let heap = small().build().unwrap();
     std::mem::forget(heap.alloc_boxed::<AtomicU64>().unwrap());

@@ -74,6 +74,8 @@ pub(crate) struct Quarantined {
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Zone {
+    /// 0 for blocks; a pool's is above those of all that were open when it was.
+    number: u64,
     pub(crate) place: Place,
     pub(crate) space: PooledSpace,
     /// The layout of its slots, if it is a pool.
@@ -96,6 +98,7 @@ impl Zone {
         let positions = place.positions().ok_or(LayoutError::Empty)?;
         let is_guarded = shape.as_ref().is_some_and(|shape| !shape.guard.is_empty());
         Ok(Self {
+            number: 0,
             place,
             space: PooledSpace::for_memory(positions, granule)?,
             shape,

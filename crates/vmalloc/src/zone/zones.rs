@@ -21,6 +21,7 @@ pub(crate) struct Zones {
     pub(crate) mapping: Mapping,
     pub(crate) sizes: Sizes,
     blocks: Arc<Zone>,
+    /// By their numbers.
     pools: Mutex<Vec<Arc<Zone>>>,
     pub(crate) lending: Lending,
     /// Whether the kernel names mappings.
@@ -91,11 +92,12 @@ impl Zones {
 
     /// Opens a pool's zone, with advice for its memory.
     pub(crate) fn open(&self, mut zone: Zone, asked: Advice) -> Result<Arc<Zone>, PoolError> {
-        name(&self.mapping, &zone);
-        zone.place.advice = self.mapping.advise_part(zone.place.lent.clone(), asked);
-        let zone = Arc::new(zone);
         let mut pools = lock(&self.pools);
         pools.try_reserve(1).map_err(OutOfMemory::from)?;
+        name(&self.mapping, &zone);
+        zone.place.advice = self.mapping.advise_part(zone.place.lent.clone(), asked);
+        zone.number = 1 + pools.last().map_or(0, |last| last.number);
+        let zone = Arc::new(zone);
         pools.push(Arc::clone(&zone));
         Ok(zone)
     }
@@ -105,21 +107,41 @@ impl Zones {
         lock(&self.pools).retain(|other| !Arc::ptr_eq(other, zone));
     }
 
-    /// The zone at a position in the list of all: blocks, then pools.
-    fn at(&self, number: usize) -> Option<Arc<Zone>> {
-        match number {
-            0 => Some(Arc::clone(&self.blocks)),
-            _ => lock(&self.pools).get(number - 1).cloned(),
-        }
-    }
-
-    /// All zones. No lock is held between two of them.
+    /// All zones: blocks, then pools in the order in which they were made. No lock is held between two of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = Arc<Zone>> {
-        (0..).map_while(|number| self.at(number))
+        let mut last = 0;
+        let pools = std::iter::from_fn(move || {
+            let pools = lock(&self.pools);
+            let pool = pools.get(pools.partition_point(|pool| pool.number <= last))?;
+            last = pool.number;
+            Some(Arc::clone(pool))
+        });
+        std::iter::once(Arc::clone(&self.blocks)).chain(pools)
     }
 }
 
 /// Names a zone's mapping, if the kernel has such names.
 fn name(mapping: &Mapping, zone: &Zone) -> bool {
     CString::new(zone.place.name.as_str()).is_ok_and(|name| mapping.name(zone.place.range.clone(), &name))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{SlotLayout, VirtualMemory};
+
+    #[test]
+    fn a_pool_that_ends_hides_no_other_from_who_goes_through_all() {
+        let vm = VirtualMemory::builder().reserve(64 << 20).build().unwrap();
+        let pool = |name| vm.slots(&SlotLayout::new(4096).count(32).name(name)).unwrap();
+        let (first, _second) = (pool("first"), pool("second"));
+        let mut zones = vm.shared.zones().all();
+        let names = |zones: &mut dyn Iterator<Item = _>| {
+            let name = |zone: std::sync::Arc<super::Zone>| zone.place.name.clone();
+            zones.map(name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&mut zones.by_ref().take(2)), ["freehold blocks", "first"]);
+        drop(first);
+        assert_eq!(names(&mut zones), ["second"]);
+        assert_eq!(names(&mut vm.shared.zones().all()), ["freehold blocks", "second"]);
+    }
 }

@@ -127,6 +127,24 @@ fn a_slot_that_is_ready_is_found_in_any_slab() {
 }
 
 #[test]
+fn a_predicate_that_panics_loses_no_slab() {
+    let space = memory(64);
+    let blocks: Vec<Span> = (0..100).map(|_| space.alloc(4096).unwrap()).collect();
+    blocks.iter().for_each(|block| assert!(space.free_decommitted(block.first()).is_ok()));
+    let mut left = 40;
+    let is_ready = |_| {
+        left -= 1;
+        assert_ne!(left, 0, "this is the panic");
+        false
+    };
+    let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| space.alloc_ready(4096, is_ready)));
+    assert!(panics.is_err());
+    space.validate().unwrap();
+    space.trim();
+    assert_eq!(free_blocks(&space), [space.span()]);
+}
+
+#[test]
 fn an_extent_that_was_freed_resident_comes_back_by_name_until_it_was_purged() {
     let space = memory(64);
     let extent = space.alloc(300 << 12).unwrap();
@@ -143,6 +161,15 @@ fn an_extent_that_was_freed_resident_comes_back_by_name_until_it_was_purged() {
     let slot = space.alloc(4096).unwrap();
     assert_eq!(space.extent_name(slot.first()), None);
     space.validate().unwrap();
+}
+
+#[test]
+fn the_name_of_a_slab_is_no_extents() {
+    let space = memory(64);
+    let block = space.alloc(4096).unwrap();
+    let slab = space.slab_ref(block.first()).unwrap();
+    space.free(block.first()).unwrap();
+    assert_eq!((space.is_extent_ready(slab), space.alloc_extent_again(slab)), (false, None));
 }
 
 #[test]
