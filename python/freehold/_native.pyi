@@ -52,7 +52,7 @@ class Results:
     def html(self) -> str:
         """The page that the program writes."""
     def text(self, columns: int = 100) -> str:
-        """The tables that the program prints."""
+        """The tables that the program prints, 40 to 100 characters wide."""
     def _repr_html_(self) -> str: ...
 
 @final
@@ -121,7 +121,7 @@ def open(path: str | PathLike[str]) -> Trace:
     """Reads a trace; `TraceError` names file, line and reason."""
 
 def load(path: str | PathLike[str]) -> Results:
-    """Reads what `Results.json` or the program's `--json` wrote."""
+    """Reads what `Results.json` or the program's `--json` wrote. Raises `TraceError` for a file that is no such document."""
 
 def replay(
     sources: Sequence[str | Trace], engines: Sequence[str], rounds: int, instructions: bool, told: bool

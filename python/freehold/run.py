@@ -30,7 +30,7 @@ def replay(
     """Runs a workload, or several, on engines side by side: every answer checked first, then timed.
 
     Without `engines`, those that are compared always. `rounds` is how often each is timed; 0 checks answers and counts work only.
-    `instructions` counts instructions under valgrind instead of time. With `progress`, a terminal shows what is being done after a
+    `instructions` counts instructions under valgrind instead of time, but not of classes. With `progress`, a terminal shows what is being done after a
     second. The GIL is released, and Ctrl-C ends the replay at its next batch. Times of classes in Python are not compared. A trace that
     was opened is replayed from its file, so that results name it; one that was made of a table, from memory.
 
@@ -39,7 +39,11 @@ def replay(
     """
     if rounds < 0:
         raise UsageError(f"rounds is {rounds}; it is 0 or more")
-    return _native.replay(_sources(workload), _names(engines), rounds, instructions, progress)
+    names = _names(engines)
+    classes = [name for name in names if name.startswith(_PREFIX)]
+    if instructions and classes:
+        raise UsageError(f"{', '.join(classes)}: instructions of classes in Python are not counted")
+    return _native.replay(_sources(workload), names, rounds, instructions, progress)
 
 
 def verify(
