@@ -8,7 +8,7 @@ class FreeholdError(Exception):
 
 
 class TraceError(FreeholdError, ValueError):
-    """A file cannot be read as what it should be. The message has file, line and reason."""
+    """A file or a table cannot be read as what it should be. The message has file, line and reason."""
 
     file: str | None = None
     line: int | None = None
@@ -46,5 +46,5 @@ class NoSpace(FreeholdError):
 class NotAllocated(FreeholdError, LookupError):
     """Nothing that was allocated starts at the address."""
 
-    #: First and last address of the region that the address lies in, if there is one.
-    conflict: tuple[int, int] | None = None
+    #: First and last address of the region that the address lies in, if there is one; of a `ChunkSet` the object's place.
+    conflict: tuple[int, int] | tuple[int, int, int] | None = None

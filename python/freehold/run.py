@@ -30,16 +30,20 @@ def replay(
     """Runs a workload, or several, on engines side by side: every answer checked first, then timed.
 
     Without `engines`, those that are compared always. `rounds` is how often each is timed; 0 checks answers and counts work only.
-    `instructions` counts instructions under valgrind instead of time. With `progress`, a terminal shows what is being done after a
-    second. The GIL is released, and Ctrl-C ends the replay at its next batch. Times of classes in Python are not compared. A trace that
-    was opened is replayed from its file, so that results name it; one that was made of a table, from memory.
+    `instructions` counts instructions under valgrind instead of time, but not those of classes in Python. With `progress`, a terminal shows
+    what is being done after a second. The GIL is released, and Ctrl-C ends the replay at its next batch. Times of classes in Python are
+    not compared. A trace that was opened is replayed from its file, so that results name it; one that was made of a table, from memory.
 
     Raises `TraceError` for a file that cannot be read, `UsageError` for a name that is not known, `RunError` for a wrong answer.
     Of several workloads, one that fails is a note, and `Results.failed` is set.
     """
     if rounds < 0:
         raise UsageError(f"rounds is {rounds}; it is 0 or more")
-    return _native.replay(_sources(workload), _names(engines), rounds, instructions, progress)
+    names = _names(engines)
+    classes = [name for name in names if name.startswith(_PREFIX)]
+    if instructions and classes:
+        raise UsageError(f"{', '.join(classes)}: instructions of classes in Python are not counted")
+    return _native.replay(_sources(workload), names, rounds, instructions, progress)
 
 
 def verify(

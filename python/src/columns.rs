@@ -13,6 +13,8 @@ use freehold_trace::{Fields, Kind, Lines, TraceError};
 use std::fmt::Write;
 use std::sync::Arc;
 
+/// What a trace that is in no file is called in errors and records.
+pub(crate) const IN_MEMORY: &str = "memory";
 /// Rows of a batch at most.
 const ROWS: usize = 1 << 16;
 
@@ -93,11 +95,16 @@ fn read_row(text: &str, names: &[(&str, Written)], columns: &mut [Column]) -> Re
     fields.end()
 }
 
-/// Adds the lines of a batch that has the schema of the kind.
+/// Adds the lines of a batch that has the schema of the kind, and `before` rows before it.
 ///
 /// # Errors
-/// The row and the column of a text that would end its field or line.
-pub(crate) fn write_rows(kind: Kind, batch: &RecordBatch, to: &mut String) -> Result<(), String> {
+/// The record and the column of a text that would end its field or line.
+pub(crate) fn write_rows(
+    kind: Kind,
+    batch: &RecordBatch,
+    before: usize,
+    to: &mut String,
+) -> Result<(), TraceError> {
     let columns: Vec<_> = names(kind).into_iter().zip(batch.columns()).collect();
     for row in 0..batch.num_rows() {
         for (at, ((name, written), values)) in columns.iter().enumerate() {
@@ -114,7 +121,11 @@ pub(crate) fn write_rows(kind: Kind, batch: &RecordBatch, to: &mut String) -> Re
                 Written::Text => {
                     let text = values.as_string::<i32>().value(row);
                     if text.contains([',', '\n', '\r']) {
-                        return Err(format!("row {row}: {name} has a comma or ends the line: {text:?}"));
+                        return Err(TraceError::Record {
+                            file: IN_MEMORY.into(),
+                            record: (before + row + 1) as u64,
+                            reason: format!("{name} has a comma or ends the line: {text:?}"),
+                        });
                     }
                     to.write_str(text)
                 }

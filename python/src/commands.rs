@@ -1,24 +1,26 @@
 //! Replay, verify, inspect and compare: the program's commands as functions that return results.
 
+use crate::columns::IN_MEMORY;
 use crate::detached::detached;
 use crate::errors::{failed, raise};
 use crate::results::Results;
-use crate::trace::{IN_MEMORY, Trace};
+use crate::trace::Trace;
 use freehold_lab::engine::{Facts, Listed, outside};
 use freehold_lab::family::{Family, Kva, Maple, Percpu};
 use freehold_lab::kind::Suite;
 use freehold_lab::record::{Field, Results as Found, Value};
 use freehold_lab::workload::{shown, suite_of};
 use freehold_lab::{Progress, commands, itself, program};
+use freehold_trace::TraceError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// What is run: a file by its path, or a trace in memory.
 #[derive(FromPyObject)]
-pub(crate) enum Source<'py> {
-    Trace(PyRef<'py, Trace>),
+pub(crate) enum Source {
+    Trace(Trace),
     Path(PathBuf),
 }
 
@@ -29,13 +31,13 @@ struct Files {
 }
 
 impl Files {
-    fn of(sources: Vec<Source<'_>>) -> PyResult<Self> {
+    fn of(sources: Vec<Source>) -> anyhow::Result<Self> {
         let (mut files, mut made) = (Vec::new(), Vec::new());
         for source in sources {
             match source {
                 Source::Path(path) => files.push(path),
                 Source::Trace(trace) => {
-                    let (file, temporary) = trace.file().map_err(|error| failed(&error))?;
+                    let (file, temporary) = trace.file()?;
                     files.push(file);
                     made.extend(temporary);
                 }
@@ -46,15 +48,25 @@ impl Files {
 
     /// Results that do not name files which nobody can open any more.
     fn results(&self, command: &str, mut found: Found) -> Results {
-        let gone: Vec<Value> = self.made.iter().map(|file| shown(file).as_str().into()).collect();
-        for record in &mut found.records {
-            if let Some(file) = record.key.params.get_mut(&Field::File)
-                && gone.contains(file)
-            {
-                *file = IN_MEMORY.into();
-            }
+        for gone in &self.made {
+            let gone = shown(gone);
+            let file: Value = gone.as_str().into();
+            let named = found.records.iter_mut().filter_map(|record| record.key.params.get_mut(&Field::File));
+            named.filter(|named| **named == file).for_each(|named| *named = IN_MEMORY.into());
+            found.notes.iter_mut().for_each(|note| *note = note.replace(gone.as_str(), IN_MEMORY));
         }
         Results::new(command, found)
+    }
+
+    /// An error that does not name such a file.
+    fn error(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast() {
+            Ok(TraceError::Line { file, line, reason }) if self.made.iter().any(|gone| **gone == *file) => {
+                TraceError::at(Path::new(IN_MEMORY), line, reason).into()
+            }
+            Ok(other) => other.into(),
+            Err(error) => error,
+        }
     }
 }
 
@@ -65,12 +77,14 @@ fn progress(told: bool) -> Progress {
 /// Runs a command on files.
 fn run(
     py: Python<'_>,
-    sources: Vec<Source<'_>>,
+    sources: Vec<Source>,
     command: &'static str,
     body: impl FnOnce(&[PathBuf]) -> anyhow::Result<Found> + Send + 'static,
 ) -> PyResult<Results> {
-    let files = Files::of(sources)?;
-    let ran = move || body(&files.files).map(|found| files.results(command, found));
+    let ran = move || {
+        let files = Files::of(sources)?;
+        body(&files.files).map(|found| files.results(command, found)).map_err(|error| files.error(error))
+    };
     detached(py, ran)?.map_err(|error| failed(&error))
 }
 
@@ -78,7 +92,7 @@ fn run(
 #[pyfunction]
 pub(crate) fn replay(
     py: Python<'_>,
-    sources: Vec<Source<'_>>,
+    sources: Vec<Source>,
     engines: Vec<String>,
     rounds: usize,
     instructions: bool,
@@ -95,7 +109,7 @@ pub(crate) fn replay(
 
 /// Predicts addresses of recordings of kernel areas, as `freehold replay --set` does.
 #[pyfunction]
-pub(crate) fn predict(py: Python<'_>, sources: Vec<Source<'_>>, settings: Vec<String>) -> PyResult<Results> {
+pub(crate) fn predict(py: Python<'_>, sources: Vec<Source>, settings: Vec<String>) -> PyResult<Results> {
     run(py, sources, "replay", move |files| {
         commands::replay::predict(files, &settings, freehold_lab::predict::Way::default())
     })
@@ -105,7 +119,7 @@ pub(crate) fn predict(py: Python<'_>, sources: Vec<Source<'_>>, settings: Vec<St
 #[pyfunction]
 pub(crate) fn verify(
     py: Python<'_>,
-    sources: Vec<Source<'_>>,
+    sources: Vec<Source>,
     engines: Vec<String>,
     told: bool,
 ) -> PyResult<Results> {
@@ -117,7 +131,7 @@ pub(crate) fn verify(
 
 /// Says what is in a file, as `freehold inspect` does.
 #[pyfunction]
-pub(crate) fn inspect(py: Python<'_>, source: Source<'_>) -> PyResult<Results> {
+pub(crate) fn inspect(py: Python<'_>, source: Source) -> PyResult<Results> {
     run(py, vec![source], "inspect", |files| {
         let mut found = Found::default();
         for file in files {

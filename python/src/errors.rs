@@ -5,6 +5,7 @@ use freehold_trace::TraceError;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::path::Path;
 
 /// An exception of that class of `freehold.errors`.
 pub(crate) fn raise(kind: &str, message: impl Into<String>) -> PyErr {
@@ -41,7 +42,12 @@ pub(crate) fn unreadable(error: &TraceError) -> PyErr {
         TraceError::Line { file, line, .. } => (file, Some(*line)),
         TraceError::Record { file, .. } => (file, None),
     };
-    raise_with("TraceError", error.to_string(), |attributes| {
+    bad_file(error.to_string(), file, line)
+}
+
+/// A file that cannot be read, by a message that names it.
+pub(crate) fn bad_file(message: String, file: &Path, line: Option<u64>) -> PyErr {
+    raise_with("TraceError", message, |attributes| {
         attributes.set_item("file", file.display().to_string())?;
         attributes.set_item("line", line)
     })

@@ -1,6 +1,6 @@
 //! `freehold.Results`: what a command found, with the views that the program has of it.
 
-use crate::errors::failed;
+use crate::errors::{bad_file, failed};
 use crate::records::batch;
 use arrow_pyarrow::ToPyArrow;
 use freehold_lab::commands::definition;
@@ -70,7 +70,7 @@ impl Results {
         page().map_err(|error| failed(&error))
     }
 
-    /// The tables that the program prints, of so many columns.
+    /// The tables that the program prints, 40 to 100 characters wide.
     #[pyo3(signature = (columns=100))]
     fn text(&self, columns: usize) -> PyResult<String> {
         let definition = definition(&self.command).map_err(|error| failed(&error))?;
@@ -105,10 +105,10 @@ impl Results {
     }
 }
 
-/// Reads what `Results.json` or the program's `--json` wrote.
+/// Reads what `Results.json` or the program's `--json` wrote. Raises `TraceError` for a file that is no such document.
 #[pyfunction]
 pub(crate) fn load(path: PathBuf) -> PyResult<Results> {
-    Results::of_document(&path).map_err(|error| failed(&error))
+    Results::of_document(&path).map_err(|error| bad_file(format!("{error:#}"), &path, None))
 }
 
 /// A JSON text as Python's own values.

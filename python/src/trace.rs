@@ -2,10 +2,9 @@
 //!
 //! Cost: a trace holds its columns once; Python shares them through the Arrow C data interface.
 
-use crate::columns::{next_batch, schema, write_rows};
+use crate::columns::{IN_MEMORY, next_batch, schema, write_rows};
 use crate::detached::detached;
 use crate::errors::{failed, raise, unreadable};
-use anyhow::anyhow;
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use freehold_lab::{output, stop};
@@ -18,11 +17,10 @@ use tempfile::TempPath;
 
 /// Under which a table's schema has the first lines of the file.
 const HEADER: &str = "freehold.header";
-/// What a trace that is in no file is called in errors and records.
-pub(crate) const IN_MEMORY: &str = "memory";
 
 /// A recorded trace, read whole. Cost: memory of its columns.
-#[pyclass(frozen, module = "freehold")]
+#[pyclass(frozen, from_py_object, module = "freehold")]
+#[derive(Clone)]
 pub(crate) struct Trace {
     header: TraceHeader,
     batches: Vec<RecordBatch>,
@@ -140,8 +138,10 @@ impl Trace {
         Ok(Self { header, batches, file: None })
     }
 
-    /// Writes the trace as text, compressed if the name ends in `.zst`, or as Parquet if it ends in `.parquet`. If
-    /// that fails, the file that was there stays.
+    /// Writes the trace as text, compressed if the name ends in `.zst`, or as Parquet if it ends in `.parquet`, and makes the folders
+    /// that it lies in. If that fails, the file that was there stays.
+    ///
+    /// Raises `TraceError` for a text with a comma or the end of a line, `RunError` for a file that cannot be written.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let (header, batches) = (self.header.clone(), self.batches.clone());
         detached(py, move || write(&path, &header, &batches))?.map_err(|error| failed(&error))
@@ -188,11 +188,13 @@ fn write(path: &Path, header: &TraceHeader, batches: &[RecordBatch]) -> anyhow::
 fn write_text(mut out: &mut dyn Write, header: &TraceHeader, batches: &[RecordBatch]) -> anyhow::Result<()> {
     header.write(&mut out)?;
     let mut text = String::new();
+    let mut before = 0;
     for batch in batches {
         stop::check();
         text.clear();
-        write_rows(header.kind, batch, &mut text).map_err(|reason| anyhow!(reason))?;
+        write_rows(header.kind, batch, before, &mut text)?;
         out.write_all(text.as_bytes())?;
+        before += batch.num_rows();
     }
     Ok(())
 }

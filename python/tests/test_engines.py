@@ -114,6 +114,23 @@ def test_a_value_lives_as_long_as_its_region():
     assert gone() is None
 
 
+def test_a_value_that_is_dropped_finds_its_map_in_use():
+    ranges, said = freehold.RangeMap(), []
+
+    class Value:
+        def __del__(self):
+            try:
+                ranges.clear()
+            except RuntimeError as error:
+                said.append(str(error))
+
+    ranges.store(0, 9, Value())
+    ranges.store(5, 14, None)
+    ranges.store(0, 4, None)
+    assert len(said) == 1 and ranges.items() == [(0, 4, None), (5, 14, None)]
+    ranges.validate()
+
+
 def test_threads_take_turns():
     space = freehold.AddressSpace(0, 2**40 - 1)
     failed = []

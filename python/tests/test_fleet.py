@@ -91,3 +91,18 @@ def test_the_questions_of_the_example_are_answered(small, tmp_path, monkeypatch)
     assert all(engine == "rbtree:linux" for _, engine, _ in rows.execute(behind).fetchall())
     assert isinstance(rows.execute(outliers).fetchall(), list)
     assert [path for path, _ in rows.execute(errors).fetchall()] == [str(missing)]
+
+
+def test_a_text_where_a_list_is_wanted_is_refused(small, tmp_path):
+    given = {"paths": [small], "out": tmp_path / "rows"}
+    for name, wrong in [
+        ("paths", small),
+        ("paths", str(small)),
+        ("engines", "btree:lowest"),
+        ("engines", Dies),
+        ("settings", "lazy=off"),
+        ("settings", ["lazy=off"]),
+    ]:
+        with pytest.raises(freehold.UsageError, match=f"^{name}: "):
+            freehold.fleet.replay(**{**given, name: wrong})
+    assert not (tmp_path / "rows").exists()

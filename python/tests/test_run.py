@@ -9,6 +9,7 @@ import time
 
 import pyarrow.compute as pc
 import pytest
+from idea import FirstFit
 
 import freehold
 from freehold import _native
@@ -123,6 +124,21 @@ def test_bad_input_is_an_error_by_kind(kva, tmp_path):
     assert "rbtree:linux" in freehold.engines("kva")
     bad = freehold.verify([tmp_path / "nothing.txt"])
     assert bad.failed and any("nothing.txt" in note for note in bad.notes)
+
+
+def test_a_document_that_cannot_be_read_is_named(tmp_path):
+    bad = tmp_path / "bad.json"
+    bad.write_text("{")
+    for file in (bad, tmp_path / "nothing.json"):
+        for read in (freehold.load, lambda path: freehold.compare(path, path)):
+            with pytest.raises(freehold.TraceError, match=file.name) as raised:
+                read(file)
+            assert raised.value.file == str(file)
+
+
+def test_instructions_of_classes_are_refused():
+    with pytest.raises(freehold.UsageError, match="py:FirstFit"):
+        freehold.replay("churn:100", [FirstFit], instructions=True)
 
 
 def test_another_thread_counts_meanwhile():

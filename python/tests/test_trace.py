@@ -1,7 +1,9 @@
 """Traces as Arrow tables: equal to the file, not copied, kept whole, and refused with file and line."""
 
+import contextlib
 import subprocess
 import sys
+import threading
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +27,12 @@ def text_of(path):
 def addresses(table):
     chunks = [chunk for column in table.columns for chunk in column.chunks]
     return [buffer.address for chunk in chunks for buffer in chunk.buffers() if buffer]
+
+
+def changed(table, name, row, value):
+    values = table[name].to_pylist()
+    values[row] = value
+    return table.set_column(table.column_names.index(name), name, pa.array(values))
 
 
 def test_there_are_traces_of_every_kind(traces):
@@ -164,3 +172,44 @@ def test_ctrl_c_ends_the_reading(kva, tmp_path):
     )
     ran = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
     assert (ran.returncode, ran.stdout) == (0, "interrupted\n"), ran.stderr
+
+
+def test_a_text_that_no_line_holds_is_named_by_its_row(kva, tmp_path):
+    table = freehold.open(kva).to_arrow()
+    trace = freehold.Trace.from_arrow(pa.concat_tables([table, changed(table, "op", 3, "a,b")]))
+    for use in (lambda: trace.save(tmp_path / "saved.csv"), lambda: freehold.inspect(trace)):
+        with pytest.raises(freehold.TraceError, match=f"^memory: record {table.num_rows + 4}: op has a comma"):
+            use()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_in_a_table_names_no_file_that_is_gone(kva):
+    trace = freehold.Trace.from_arrow(changed(freehold.open(kva).to_arrow(), "op", 3, "Q"))
+    with pytest.raises(freehold.TraceError, match="^memory:8: ") as raised:
+        freehold.replay(trace, ["btree:lowest"], rounds=0)
+    assert (raised.value.file, raised.value.line) == ("memory", 8)
+    # Of several workloads, one that fails is a note.
+    results = freehold.replay([kva, trace], ["btree:lowest"], rounds=0)
+    assert results.failed and any("memory:8: " in note for note in results.notes), results.notes
+
+
+def test_another_thread_runs_while_a_table_is_written(kva, tmp_path, monkeypatch):
+    """It meets the file that a run reads while that grows."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    trace = freehold.Trace.from_arrow(pa.concat_tables([freehold.open(kva).to_arrow()] * 20))
+    sizes, ended = set(), threading.Event()
+
+    def look():
+        while not ended.is_set():
+            with contextlib.suppress(FileNotFoundError):
+                sizes.update(file.stat().st_size for file in tmp_path.iterdir())
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    try:
+        with pytest.raises(freehold.TraceError, match="allocated while it is live"):
+            freehold.inspect(trace)
+    finally:
+        ended.set()
+        looker.join()
+    assert len(sizes) > 1

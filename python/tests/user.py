@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_type
+
 import pyarrow as pa
 
 import freehold
@@ -39,4 +41,8 @@ except freehold.NoSpace as error:
 ranges: freehold.RangeMap = freehold.RangeMap()
 ends: tuple[int, int] = ranges.lowest_gap(8)
 place: tuple[int, int, int] = freehold.ChunkSet().alloc(8)
+try:
+    freehold.ChunkSet().free(place)
+except freehold.NotAllocated as missing:
+    assert_type(missing.conflict, tuple[int, int] | tuple[int, int, int] | None)
 freehold.fleet.replay(["x.csv"], ["btree"], 1, on="local", out="rows", workers=2)

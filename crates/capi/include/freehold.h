@@ -8,7 +8,8 @@
  * Values: `void *` of the caller's. The library never reads what they point to, and gives each one back.
  * Threads: "one thread at a time" means that the caller keeps calls with that handle apart; "any thread" needs nothing.
  * Callbacks return before the call does. They do not use the handle, do not throw and do not longjmp.
- * NULL for a pointer that is not said to be optional is FH_ENULL.
+ * NULL for a pointer that is not said to be optional is FH_ENULL. Pointers are aligned for what they point to, and what a call
+ * writes through two pointers does not overlap.
  */
 
 #ifndef FREEHOLD_H
@@ -1417,7 +1418,8 @@ void fh_use_fences(void);
 
 // Makes a pool. The caller owns the handle, and ends it by fh_slots_destroy before the memory. Any thread. Cost: addresses alone.
 //
-// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EENUM; FH_EINVAL; FH_ENOSPC; FH_ESYSTEM; FH_ENOMEM
+// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EENUM; FH_EINVAL: also a pool larger than the reservation; FH_ENOSPC: larger than what is
+// free of it; FH_ESYSTEM; FH_ENOMEM
 int fh_slots_new(const struct fh_vm *vm,
                  const struct fh_slots_layout *layout,
                  struct fh_slots **slots);
@@ -1449,7 +1451,8 @@ int fh_slots_find(const struct fh_slots *slots,
 
 // Makes a pool. The caller owns the handle, and ends it by fh_stacks_destroy before the memory. Any thread. Cost: addresses alone.
 //
-// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ENOSPC; FH_ESYSTEM; FH_ENOMEM
+// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL: also a pool larger than the reservation; FH_ENOSPC: larger than what is free of it;
+// FH_ESYSTEM; FH_ENOMEM
 int fh_stacks_new(const struct fh_vm *vm,
                   const struct fh_stacks_layout *layout,
                   struct fh_stacks **stacks);

@@ -50,9 +50,9 @@ int main(void) {
     OK(fh_slots_get(slots, &slot));
     OK(fh_slots_get(slots, &second));
     void *others[256];
-    int held = 0, code = FH_OK;
-    while (held < 256 && (code = fh_slots_get(slots, &others[held])) == FH_OK) held++;
-    CODE(code, FH_ENOSPC);
+    int held = 0;
+    while (held < 256 && fh_slots_get(slots, &others[held]) == FH_OK) held++;
+    CODE(fh_slots_get(slots, &others[0]), FH_ENOSPC);
     while (held > 0) OK(fh_slots_put(slots, others[--held]));
     CHECK(((char *)slot)[8191] == 0);
     ((char *)slot)[0] = 1;
@@ -78,8 +78,8 @@ int main(void) {
     ((char *)stack.limit)[0] = 1;
     OK(fh_stacks_find(stacks, (char *)stack.limit - 1, &number));
     fh_stack more[256];
-    while (held < 256 && (code = fh_stacks_get(stacks, &more[held])) == FH_OK) held++;
-    CODE(code, FH_ENOSPC);
+    while (held < 256 && fh_stacks_get(stacks, &more[held]) == FH_OK) held++;
+    CODE(fh_stacks_get(stacks, &more[0]), FH_ENOSPC);
     while (held > 0) OK(fh_stacks_put(stacks, more[--held].base));
     CODE(fh_stacks_destroy(stacks), FH_EBUSY);
     /* Its lowest byte, inside it, and its guard: no base. */

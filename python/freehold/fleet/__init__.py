@@ -43,8 +43,11 @@ def replay(
     predicted as well. A file that cannot be replayed is a row with its `error`. A task whose worker dies runs again; work counts are
     exact, so that changes nothing. Times are only comparable within a task: `ratio` is a figure by the default engine's.
 
-    Raises `UsageError` if `out` is there already, there is no file, or one is named twice.
+    Raises `UsageError` if `out` is there already, there is no file, one is named twice, or a text stands where a list is wanted.
     """
+    for name, given in [("paths", paths), ("engines", engines), ("settings", settings), *(("settings", one) for one in settings)]:
+        if isinstance(given, (str, PathLike, type)):
+            raise UsageError(f"{name}: {given!r} stands where a list is wanted")
     files = [os.path.abspath(fspath(path)) for path in paths]
     if len(set(files)) != len(files):
         twice = next(file for file in files if files.count(file) > 1)

@@ -37,8 +37,8 @@ impl ChunkSet {
         })
     }
 
-    /// Allocates an object of `size` bytes at a multiple of `align`, from 4 up to a page; its place, as chunk, generation and offset in
-    /// bytes. An `atomic` request only takes pages that have memory.
+    /// Allocates an object of `size` bytes, up to 32 KiB, at a multiple of `align`, up to a page, and of 4; its place, as chunk,
+    /// generation and offset in bytes. An `atomic` request only takes pages that have memory.
     ///
     /// Raises `NoSpace` for an atomic request without such a place; `RequestError` for a size or alignment that no set has;
     /// `MemoryError`.

@@ -86,7 +86,7 @@ static inline void free_percpu(void __percpu *ptr)
 
 static inline void *fhk_per_cpu_ptr(const void *ptr, unsigned int cpu)
 {
-	return (char *)ptr + cpu * fhk_percpu_stride();
+	return (char *)(size_t)ptr + cpu * fhk_percpu_stride();
 }
 
 /* The copy of a CPU below nr_cpu_ids. */

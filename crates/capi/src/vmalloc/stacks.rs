@@ -43,7 +43,8 @@ pub struct fh_stack {
 
 /// Makes a pool. The caller owns the handle, and ends it by fh_stacks_destroy before the memory. Any thread. Cost: addresses alone.
 ///
-/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL; FH_ENOSPC; FH_ESYSTEM; FH_ENOMEM
+/// @return FH_OK; FH_ENULL; FH_ESIZE; FH_EINVAL: also a pool larger than the reservation; FH_ENOSPC: larger than what is free of it;
+/// FH_ESYSTEM; FH_ENOMEM
 #[unsafe(no_mangle)]
 pub extern "C" fn fh_stacks_new(
     vm: Option<&fh_vm>,

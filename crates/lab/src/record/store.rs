@@ -64,8 +64,9 @@ impl<'a, F: Serialize> Document<'a, F> {
 /// # Errors
 /// There is none, or it is of another schema.
 pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results, Environment)> {
+    let hint = if file.is_none() { ", where results are kept if the folder `target` is there" } else { "" };
     let file = file.unwrap_or(Path::new(LAST));
-    let text = read_text(file, MOST_BYTES).with_context(|| format!("reading {}", file.display()))?;
+    let text = read_text(file, MOST_BYTES).with_context(|| format!("reading {}{hint}", file.display()))?;
     let document: Json = serde_json::from_str(&text)
         .with_context(|| format!("{}: not a document of --json", file.display()))?;
     let schema = document["schema"].as_str().unwrap_or("none");

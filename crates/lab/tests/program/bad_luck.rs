@@ -113,6 +113,7 @@ fn files_of_one_name_in_two_folders_are_rows_of_their_own() {
 #[test]
 fn show_shows_what_was_found_last() {
     let folder = TempDir::new().unwrap();
+    assert!(fails(program(&["show"]).current_dir(&folder)).contains("if the folder `target` is there"));
     fs::create_dir(folder.path().join("target")).unwrap();
     let mut verify = program(&["verify", &data("vectors/kva/talk.txt")]);
     assert!(run(verify.current_dir(&folder)).status.success());
