@@ -20,6 +20,9 @@ pub struct Footprint {
     pub bytes: u64,
 }
 
+/// Areas beyond which no fork copies more: a file of a few MiB could ask for more than memory holds.
+const MOST_COPIED: u64 = 1 << 22;
+
 /// Address spaces by number.
 #[derive(Clone, Debug)]
 pub struct Spaces<M> {
@@ -27,12 +30,14 @@ pub struct Spaces<M> {
     kinds: Kinds,
     /// Nodes taken by spaces that are gone.
     taken_before: u64,
+    /// Areas of all spaces when they were counted last, and what forks have copied since.
+    copied: u64,
 }
 
 impl<M: AreaMap> Spaces<M> {
     /// None yet; areas are of these kinds, and of what becomes of them.
     pub fn new(kinds: Kinds) -> Self {
-        Self { spaces: Vec::new(), kinds, taken_before: 0 }
+        Self { spaces: Vec::new(), kinds, taken_before: 0, copied: 0 }
     }
 
     /// Kinds by their numbers.
@@ -68,6 +73,22 @@ impl<M: AreaMap> Spaces<M> {
         Answer { fault: taken.then_some(Fault::NoSpace), ..Answer::default() }
     }
 
+    /// A space too many is refused.
+    fn fork(&mut self, parent: u32, into: u32, probe: &mut impl Probe) -> Answer {
+        let refused = Answer { fault: Some(Fault::NoSpace), ..Answer::default() };
+        let Some((child, copied)) = self.space(parent).map(|parent| parent.fork(&self.kinds, probe)) else {
+            return refused;
+        };
+        if self.copied + copied > MOST_COPIED {
+            self.copied = self.spaces().map(|(_, space)| space.areas().areas()).sum();
+        }
+        if self.copied + copied > MOST_COPIED {
+            return refused;
+        }
+        self.copied += copied;
+        self.appear(into, child)
+    }
+
     fn destroy(&mut self, number: u32) -> Answer {
         let gone = self.spaces.get_mut(number as usize).and_then(Option::take);
         if let Some(nodes) = gone.as_ref().and_then(|space| space.areas().nodes()) {
@@ -87,6 +108,7 @@ impl<M: AreaMap> Drive for Spaces<M> {
         match (op.call, space) {
             (Call::Exec, _) => self.appear(op.space, AddressSpace::default()),
             (Call::Destroy, _) => self.destroy(op.space),
+            (Call::Fork { into }, _) => self.fork(op.space, into, probe),
             (_, None) => Answer { fault: Some(Fault::NoSpace), ..Answer::default() },
             (Call::Map { span, kind, replaces, .. }, Some(space)) => space.map(span, kind, replaces, probe),
             (Call::Unmap { span, .. }, Some(space)) => space.unmap(span, probe),
@@ -105,10 +127,6 @@ impl<M: AreaMap> Drive for Spaces<M> {
             (Call::Store { span, value }, Some(space)) => space.put(span, value, probe),
             (Call::Load { index }, Some(space)) => space.load(index),
             (Call::Find { index }, Some(space)) => space.find(index, probe),
-            (Call::Fork { into }, Some(space)) => {
-                let child = space.fork(&self.kinds, probe);
-                self.appear(into, child)
-            }
         }
     }
 

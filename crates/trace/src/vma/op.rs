@@ -94,7 +94,7 @@ named! {
         Hole "not all mapped where all was" "Not all is mapped where it all was."
         NoHole "all mapped where not all was" "All is mapped where it was not."
         OtherGap "another gap found than by the kernel" "The kernel found another gap."
-        NoSpace "no such space, or one too many" "There is no such space, or there is one already."
+        NoSpace "no such space, or one too many" "There is no such space, or there is one already, or a fork would copy more areas than are kept."
     }
 }
 

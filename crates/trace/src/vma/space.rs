@@ -237,17 +237,19 @@ impl<M: AreaMap> AddressSpace<M> {
         Answer { met: found.is_some().into(), found, ..Answer::default() }
     }
 
-    /// The child's space.
-    pub fn fork(&self, kinds: &Kinds, probe: &mut impl Probe) -> Self {
+    /// The child's space, and how many areas were copied.
+    pub fn fork(&self, kinds: &Kinds, probe: &mut impl Probe) -> (Self, u64) {
         let mut child = Self { areas: self.areas.duplicate(), pieces: Vec::new() };
+        let mut copied = 0;
         let inherited = |kind| kinds.get(kind).is_none_or(|kind| kind.is_inherited());
         for (first, last, kind) in self.areas.iter() {
             RivalWork::EntryScanned.count(1, probe);
+            copied += 1;
             if let Some(own) = Span::new(first, last).filter(|_| !inherited(kind)) {
                 child.clear(own, probe);
             }
         }
-        child
+        (child, copied)
     }
 
     /// Shows the areas that overlap `around`; the answer has those of them within a span.

@@ -176,3 +176,19 @@ fn a_child_has_what_its_parent_had_but_for_what_it_shall_not() {
     assert_eq!(one.areas(1), [(2, 2), (6, 2)], "they are apart from then on");
     assert_eq!(one.call(Call::Fork { into: 1 }).fault, Some(Fault::NoSpace), "there is one already");
 }
+
+/// Else a trace of a few MiB takes all memory.
+#[test]
+fn forks_that_copy_too_much_are_refused_until_spaces_are_gone() {
+    let mut one = One::new();
+    (0..4096).for_each(|at| assert_eq!(one.map(2 * at + 2, 1).fault, None));
+    let refused = (1..).find(|&into| one.call(Call::Fork { into }).fault.is_some());
+    assert_eq!(refused, Some(1025), "4,194,304 areas are copied");
+    assert!(one.spaces.space(1025).is_none());
+    // Counted anew, the areas of space 0 are among them.
+    for gone in [7, 8] {
+        assert_eq!(one.spaces.run(&Op { space: gone, call: Call::Destroy }, &mut ()).fault, None);
+    }
+    assert_eq!(one.call(Call::Fork { into: 1025 }).fault, None);
+    assert_eq!(one.call(Call::Fork { into: 1026 }).fault, Some(Fault::NoSpace));
+}
