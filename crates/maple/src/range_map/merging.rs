@@ -80,7 +80,8 @@ impl<V, K: Key> RangeMap<V, K> {
         numbers.tree.plan_merging(&mut plan, |word| same(&value, values.get(number_of(word))));
         or_reject!(self.ranges.reserve(&plan), value);
         let merged = plan.span;
-        let second = self.ranges.cut_in_two(&plan).map(|number| self.ranges.values.get(number).clone());
+        let second = self.ranges.cloned_second(&plan);
+        // Not `commit`, to which the values would go through memory: a store takes 1.04 times its instructions with it.
         let Numbered { numbers, values } = &mut self.ranges;
         let entry = values.put(value).into_word();
         let second = second.map(|second| values.put(second).into_word());

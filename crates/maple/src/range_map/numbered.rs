@@ -67,6 +67,15 @@ impl<V> Numbered<V> {
         self.numbers.tree.cut_word(plan).map(number_of)
     }
 
+    /// A clone of the value of the entry that a store cuts in two, for its upper part.
+    #[inline]
+    pub(super) fn cloned_second(&self, plan: &StorePlan) -> Option<V>
+    where
+        V: Clone,
+    {
+        self.cut_in_two(plan).map(|number| self.values.get(number).clone())
+    }
+
     /// Makes a prepared store, and drops the values that it removes. `second` is the value of the upper part of an
     /// entry that is cut in two.
     pub(super) fn commit(&mut self, plan: &mut StorePlan, value: Option<V>, second: Option<V>) {

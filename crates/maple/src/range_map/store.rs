@@ -28,7 +28,7 @@ impl<V, K: Key> RangeMap<V, K> {
         let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
         or_reject!(self.ranges.prepare(&mut plan, true), value);
-        let second = self.ranges.cut_in_two(&plan).map(|number| self.ranges.values.get(number).clone());
+        let second = self.ranges.cloned_second(&plan);
         self.ranges.commit(&mut plan, Some(value), second);
         Ok(())
     }
@@ -140,7 +140,7 @@ impl<V, K: Key> RangeMap<V, K> {
         let Some(span) = within(&bounds) else { return Ok(()) };
         let mut plan = StorePlan::new(span);
         self.ranges.prepare(&mut plan, false)?;
-        let second = self.ranges.cut_in_two(&plan).map(|number| self.ranges.values.get(number).clone());
+        let second = self.ranges.cloned_second(&plan);
         self.ranges.commit(&mut plan, None, second);
         Ok(())
     }

@@ -87,7 +87,7 @@ impl<V, K: Key> Transaction<'_, V, K> {
         let mut plan = StorePlan::new(span);
         let ranges = &mut self.map.ranges;
         or_reject!(self.stores.plan(ranges, &mut plan, true), value);
-        let second = ranges.cut_in_two(&plan).map(|number| ranges.values.get(number).clone());
+        let second = ranges.cloned_second(&plan);
         self.stores.apply(ranges, &mut plan, Some(value), second);
         Ok(())
     }
@@ -155,7 +155,7 @@ impl<V, K: Key> Transaction<'_, V, K> {
         let mut plan = StorePlan::new(span);
         let ranges = &mut self.map.ranges;
         self.stores.plan(ranges, &mut plan, false)?;
-        let second = ranges.cut_in_two(&plan).map(|number| ranges.values.get(number).clone());
+        let second = ranges.cloned_second(&plan);
         self.stores.apply(ranges, &mut plan, None, second);
         Ok(())
     }
