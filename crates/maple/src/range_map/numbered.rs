@@ -1,4 +1,5 @@
-//! A tree of numbers, and beside it the values with these numbers: what all types of keys have in common.
+//! The part of a `RangeMap` that does not depend on its keys: a tree of numbers, and beside it the values with these
+//! numbers.
 //!
 //! ```text
 //!   numbers      | 3 | gap | 0 |  1  | gap |        which number a range of words has
