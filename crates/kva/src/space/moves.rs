@@ -148,10 +148,8 @@ impl Moves {
     /// The start of the region that moves to the placeholder at `placeholder`.
     fn of_placeholder(&self, placeholder: u64) -> Option<u64> {
         Some(
-            self.placeholders[self
-                .placeholders
-                .binary_search_by_key(&placeholder, |&(placeholder, _)| placeholder)
-                .ok()?]
+            self.placeholders
+                [self.placeholders.binary_search_by_key(&placeholder, |&(start, _)| start).ok()?]
             .1,
         )
     }
@@ -165,9 +163,9 @@ impl Moves {
     /// The lowest start in `span` of a region that is moving, or of a placeholder.
     pub(super) fn first_in(&self, span: Span) -> Option<u64> {
         let region = self.list.partition_point(|known| known.from < span.first());
-        let placeholder = self.placeholders.partition_point(|&(placeholder, _)| placeholder < span.first());
+        let placeholder = self.placeholders.partition_point(|&(start, _)| start < span.first());
         let region = self.list.get(region).map(|known| known.from);
-        let placeholder = self.placeholders.get(placeholder).map(|&(placeholder, _)| placeholder);
+        let placeholder = self.placeholders.get(placeholder).map(|&(start, _)| start);
         region.into_iter().chain(placeholder).min().filter(|&first| first <= span.last())
     }
 
