@@ -4,6 +4,17 @@
 use freehold_rcu::{Stalled, SysError};
 use freehold_units::{EmptyRange, OutOfMemory, Span, error_messages};
 
+/// What a result contains. If it is an error, ends the method with it: the error returns `$value` to the caller.
+macro_rules! or_reject {
+    ($result:expr, $value:expr) => {
+        match $result {
+            Ok(done) => done,
+            Err(cause) => return Err(freehold_units::Rejected { value: $value, cause: cause.into() }),
+        }
+    };
+}
+pub(crate) use or_reject;
+
 /// The reason why a value was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
-//! The facts of a planned store: its effect on the tree, in the kernel's terms, what the walk saw of the nodes above,
-//! and the nodes it takes.
+//! The facts of a planned store, in the kernel's terms: what it changes in the tree, what its walk saw in the nodes
+//! above the leaf, and how many nodes it takes.
 //!
-//! The crate `freehold-linux` builds the rules of the kernel's planners on it.
+//! The crate `freehold-linux` builds the rules of the kernel's planners on them.
 
 use crate::entry::StoredValue;
 use crate::plan::{Plan, RemovalPlan};

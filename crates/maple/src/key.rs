@@ -1,12 +1,12 @@
 //! Keys of a program's own: what a [`RangeMap`](crate::RangeMap) and a [`RangeSet`](crate::RangeSet) have as indexes.
 //!
 //! ```text
-//!   keys     'a'..='z'  --to_word-->   0x61..=0x7a     in the tree, which knows words alone
+//!   keys     'a'..='z'  --to_word-->   0x61..=0x7a     in the tree
 //!                       <-from_word--
 //! ```
 //!
-//! A key is checked where it enters a map, and turned back where it leaves it. All that lies between is the tree of
-//! words, of which there is one for all types of keys.
+//! A key is checked and becomes a word where it enters a map; a word becomes a key again where it leaves the map. The
+//! tree between the two knows words alone, and is the same for all types of keys.
 
 mod span;
 

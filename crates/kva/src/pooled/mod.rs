@@ -19,8 +19,8 @@
 //! A space [for memory](PooledSpace::for_memory) has pages behind its addresses. There a freed slot stays resident, and
 //! is handed out again as it is, until a purge. [`PooledSpace::take_resident`] hands free resident slots to a caller
 //! that returns their pages to the system, which needs no lock. A holder that decommitted its block's pages frees it
-//! decommitted. A holder that finds all of its block's pages resident can say so for later holders
-//! ([`PooledSpace::set_populated`]), who then need not ask the system which are.
+//! as decommitted ([`PooledSpace::free_decommitted`]). A holder that finds all of its block's pages resident can record
+//! that ([`PooledSpace::set_populated`]), so that later holders need not ask the system.
 //!
 //! # Invariants
 //! - S1: a cell of the page map names at most one live slab or extent.

@@ -1,7 +1,7 @@
 //! Populated blocks: all of their pages were found to be resident, and none was decommitted since.
 //!
-//! Whoever clears a block before it is used again asks the system which pages it has, so as not to write to others. For
-//! a populated block there is nothing to ask.
+//! A caller that clears a block before its next use asks the system which pages are resident, and writes to no others.
+//! For a populated block it need not ask.
 
 use super::PooledSpace;
 

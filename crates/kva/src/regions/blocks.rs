@@ -8,8 +8,8 @@ use freehold_units::Span;
 impl<V> RegionTree<V> {
     /// The highest free block that has at least `size_bytes` at or below `address`.
     pub(crate) fn block_at_or_below(&self, address: u64, size_bytes: u64) -> Option<Span> {
-        let (size, until) = ((size_bytes >> self.shift).max(1), address >> self.shift);
-        let wanted = GranuleRequest { size, mask: 0, from: 0, until };
+        let (size, last) = ((size_bytes >> self.shift).max(1), address >> self.shift);
+        let wanted = GranuleRequest { size, mask: 0, first: 0, last };
         self.block_behind(search(self, Order::HighestFirst, &wanted, &mut ())?.entry)
     }
 

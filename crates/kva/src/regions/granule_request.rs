@@ -11,8 +11,8 @@ pub(crate) struct GranuleRequest {
     /// The alignment minus one.
     pub(super) mask: u64,
     /// The first and the last granule that lie entirely in the window.
-    pub(super) from: u64,
-    pub(super) until: u64,
+    pub(super) first: u64,
+    pub(super) last: u64,
 }
 
 impl GranuleRequest {
@@ -20,14 +20,14 @@ impl GranuleRequest {
     #[inline]
     pub(crate) fn new(request: &CheckedRequest, shift: u32) -> Option<Self> {
         let (window, granule) = (request.window, 1u64 << shift);
-        let from = window.first().checked_add(granule - 1)? >> shift;
+        let first = window.first().checked_add(granule - 1)? >> shift;
         // `u64::MAX` is the last address of a granule.
-        let until = match window.last().checked_add(1) {
+        let last = match window.last().checked_add(1) {
             Some(end) => (end >> shift).checked_sub(1)?,
             None => u64::MAX >> shift,
         };
         let (size, mask) = (request.size_bytes >> shift, (request.align.bytes() >> shift) - 1);
-        (from <= until).then_some(Self { size, mask, from, until })
+        (first <= last).then_some(Self { size, mask, first, last })
     }
 
     /// Size and alignment mask for a search of lanes. `None` if the size is beyond reach or lanes are aligned less.

@@ -13,7 +13,7 @@ use freehold_units::Span;
 use freehold_units::pool::NodeId;
 
 impl<V> RegionTree<V> {
-    /// Adds a region, or a hold if there is no value, in the gap after the entry `at`. The caller has reserved an
+    /// Adds a region, or a placeholder if there is no value, in the gap after the entry `at`. The caller has reserved an
     /// entry. Invalidates paths.
     #[inline]
     pub(crate) fn insert(&mut self, at: EntryHandle, taken: Span, terms: RegionAttrs, value: Option<V>) {

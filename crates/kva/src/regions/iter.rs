@@ -12,7 +12,7 @@ use freehold_units::pool::NO_NODE;
 #[derive(PartialEq)]
 pub(crate) enum Piece<'a, V> {
     Free(Span),
-    /// A region and its guard, or a hold.
+    /// A region and its guard, or a placeholder.
     Busy(RegionEntry<'a, V>),
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct EntryRef<'a, V> {
     pub(super) slot: usize,
 }
 
-/// Regions, holds and markers of a part of the tree in address order.
+/// Regions, placeholders and markers of a part of the tree in address order.
 pub(crate) struct Entries<'a, V> {
     tree: &'a RegionTree<V>,
     /// The front and the back. In the same leaf, the front's remaining entries are those of both.
@@ -74,7 +74,7 @@ impl<'a, V> End<'a, V> {
 }
 
 impl<V> RegionTree<V> {
-    /// All regions and holds in address order.
+    /// All regions and placeholders in address order.
     pub(crate) fn regions(&self) -> impl Iterator<Item = RegionEntry<'_, V>> {
         self.entries(Span::ALL).filter_map(|at| self.region_of(at))
     }
@@ -84,7 +84,7 @@ impl<V> RegionTree<V> {
         self.entries(Span::ALL).filter_map(|at| self.block_of(&at))
     }
 
-    /// Regions, holds and free blocks in address order. Only holes of the layout lie between them.
+    /// Regions, placeholders and free blocks in address order. Only holes of the layout lie between them.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_, V>> {
         self.entries(Span::ALL).flat_map(|at| {
             let free = self.block_of(&at).map(Piece::Free);
@@ -97,7 +97,7 @@ impl<V> RegionTree<V> {
         self.tree.leaves.iter_mut().flat_map(Leaf::values_mut)
     }
 
-    /// The region or hold of an entry; `None` for a marker.
+    /// The region or placeholder of an entry; `None` for a marker.
     #[inline]
     pub(crate) fn region_of<'a>(&self, at: EntryRef<'a, V>) -> Option<RegionEntry<'a, V>> {
         at.leaf.is_region(at.slot).then(|| self.entry(at.leaf, at.slot))
@@ -108,9 +108,9 @@ impl<V> RegionTree<V> {
         self.span_if(at.leaf.end(at.slot), at.leaf.next(at.slot))
     }
 
-    /// The entries that have an address in `span`: regions, holds and the markers between them.
+    /// The entries that have an address in `span`: regions, placeholders and the markers between them.
     pub(crate) fn entries(&self, span: Span) -> Entries<'_, V> {
-        let ends = (self.tree.root != NO_NODE).then(|| self.first_from(span).zip(self.last_until(span)));
+        let ends = (self.tree.root != NO_NODE).then(|| self.first_from(span).zip(self.last_up_to(span)));
         Entries { tree: self, ends: ends.flatten().and_then(|(front, back)| Self::between(front, back)) }
     }
 
@@ -130,24 +130,24 @@ impl<V> RegionTree<V> {
 
     /// The number of spans of the layout that start in `span`.
     pub(crate) fn markers_in(&self, span: Span) -> usize {
-        self.count(span, |leaf, from, until| {
-            let is_one = |&slot: &usize| !leaf.is_region(slot) && (from..=until).contains(&leaf.start(slot));
+        self.count(span, |leaf, first, last| {
+            let is_one = |&slot: &usize| !leaf.is_region(slot) && (first..=last).contains(&leaf.start(slot));
             (0..leaf.len()).filter(is_one).count()
         })
     }
 
     /// The sum over the leaves of `span` of a count for its first and its last granule.
     fn count(&self, span: Span, of_leaf: impl Fn(&Leaf<V>, u64, u64) -> usize) -> usize {
-        let (from, until) = (span.first() >> self.shift, span.last() >> self.shift);
-        let Some(mut path) = self.path_to(from) else { return 0 };
+        let (first, last) = (span.first() >> self.shift, span.last() >> self.shift);
+        let Some(mut path) = self.path_to(first) else { return 0 };
         let mut count = 0;
         loop {
-            count += of_leaf(&self.tree.leaves[path.leaf], from, until);
+            count += of_leaf(&self.tree.leaves[path.leaf], first, last);
             if !self.tree.next(&mut path) {
                 return count;
             }
             let step = path.steps[0];
-            if self.tree.inners[step.inner()].low(step.slot()) > until {
+            if self.tree.inners[step.inner()].low(step.slot()) > last {
                 return count;
             }
         }
@@ -168,7 +168,7 @@ impl<V> RegionTree<V> {
     }
 
     /// Up to the last entry that starts in `span` or below it.
-    fn last_until(&self, span: Span) -> Option<End<'_, V>> {
+    fn last_up_to(&self, span: Span) -> Option<End<'_, V>> {
         let granule = span.last() >> self.shift;
         let is_below = |leaf: &Leaf<V>, slot| leaf.start(slot) <= granule;
         let mut back = self.end_at(self.tree.path_to(granule));

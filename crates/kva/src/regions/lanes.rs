@@ -67,14 +67,14 @@ impl<V> Leaf<V> {
         (!self.is_tail(slot) || u128::from(granule) < self.tail_end).then_some(slot)
     }
 
-    /// The number of regions that start at one of the granules `from..=until`.
-    pub(super) fn regions_within(&self, from: u64, until: u64) -> usize {
+    /// The number of regions that start at one of the granules `first..=last`.
+    pub(super) fn regions_within(&self, first: u64, last: u64) -> usize {
         if self.is_far() {
             let starts_there =
-                |&slot: &usize| self.is_region(slot) && (from..=until).contains(&self.start(slot));
+                |&slot: &usize| self.is_region(slot) && (first..=last).contains(&self.start(slot));
             return (0..self.len()).filter(starts_there).count();
         }
-        self.lanes_within(from, until)
+        self.lanes_within(first, last)
             .map_or(0, |(low, high)| self.starts_within(low, high).count_ones() as usize)
     }
 
@@ -89,12 +89,12 @@ impl<V> Leaf<V> {
         found as u32
     }
 
-    /// The lanes of the granules `from..=until`; `None` in a far leaf, and for granules below the leaf. The starts of
+    /// The lanes of the granules `first..=last`; `None` in a far leaf, and for granules below the leaf. The starts of
     /// markers and vacant slots lie above all lanes.
     #[inline]
-    pub(super) fn lanes_within(&self, from: u64, until: u64) -> Option<(i32, i32)> {
-        let is_here = !self.is_far() && until >= self.base;
-        is_here.then(|| (self.clamped(from), self.clamped(until)))
+    pub(super) fn lanes_within(&self, first: u64, last: u64) -> Option<(i32, i32)> {
+        let is_here = !self.is_far() && last >= self.base;
+        is_here.then(|| (self.clamped(first), self.clamped(last)))
     }
 
     /// The entry with the highest gap that starts at or below `granule`, which may be empty.
@@ -121,10 +121,10 @@ impl<V> Leaf<V> {
             let order = self.in_order();
             return order[..self.len()].iter().find_map(|&slot| self.lowest_behind(slot.into(), wanted));
         };
-        let best = match self.clamped(wanted.from) {
+        let best = match self.clamped(wanted.first) {
             // The common case: the window starts before the leaf.
             0 => self.lowest_key(size, mask, |end| end),
-            from => self.lowest_key(size, mask, |end| end.max(from)),
+            first => self.lowest_key(size, mask, |end| end.max(first)),
         };
         if best == NONE {
             return self.lowest_behind(self.tail()?, wanted);
@@ -158,22 +158,21 @@ impl<V> Leaf<V> {
         if let Some(found) = self.tail().and_then(|tail| self.highest_behind(tail, wanted)) {
             return Some(found);
         }
-        // The end of the window, exclusive.
-        let until = if wanted.until < self.base { 0 } else { self.clamped(wanted.until) + 1 };
+        let window_end = if wanted.last < self.base { 0 } else { self.clamped(wanted.last) + 1 };
         let mut best = -1;
         for slot in 0..WIDTH {
-            let place = (self.next[slot].min(until) - size) & !mask;
+            let place = (self.next[slot].min(window_end) - size) & !mask;
             best = best.max(if place >= self.end[slot] { place << SLOT_BITS | slot as i32 } else { -1 });
         }
         let slot = slot_of(best)?;
         let place = self.base + (best >> SLOT_BITS) as u64;
-        (place >= wanted.from).then_some((slot, place))
+        (place >= wanted.first).then_some((slot, place))
     }
 
     /// The lowest place in the gap after one entry. Exact for every size and alignment.
     pub(super) fn lowest_behind(&self, slot: usize, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let mask = u128::from(wanted.mask);
-        let place = (self.end(slot).max(wanted.from.into()) + mask) & !mask;
+        let place = (self.end(slot).max(wanted.first.into()) + mask) & !mask;
         let fits = place + u128::from(wanted.size) <= self.next(slot);
         // The gap ends at or below 2^64, so a place in it is below 2^64.
         fits.then_some((slot, place as u64))
@@ -181,9 +180,9 @@ impl<V> Leaf<V> {
 
     /// The highest place in the gap after one entry. Exact for every size and alignment.
     pub(super) fn highest_behind(&self, slot: usize, wanted: &GranuleRequest) -> Option<(usize, u64)> {
-        let until = self.next(slot).min(u128::from(wanted.until) + 1);
-        let place = until.checked_sub(wanted.size.into())? & !u128::from(wanted.mask);
-        let fits = place >= self.end(slot) && place >= wanted.from.into();
+        let end = self.next(slot).min(u128::from(wanted.last) + 1);
+        let place = end.checked_sub(wanted.size.into())? & !u128::from(wanted.mask);
+        let fits = place >= self.end(slot) && place >= wanted.first.into();
         fits.then_some((slot, place as u64))
     }
 

@@ -8,7 +8,7 @@
 //!
 //! An allocation adds one entry and a free removes one: free space needs no entries, no merging and no memory. Inner
 //! nodes keep bounds of the gaps below each child. A search uses them to find the lowest or highest gap that can serve
-//! a request (`search.rs`). Leaves are unordered and searched whole (`leaf.rs`, `lanes.rs`).
+//! a request (`search.rs`). Leaves are unordered and searched whole (`leaf/`, `lanes.rs`).
 //!
 //! Addresses are in granules here. An end may be 2^64, so ends are `u128` where speed does not matter.
 //!
@@ -64,7 +64,7 @@ pub(crate) struct RegionEntry<'a, V> {
     /// The usable addresses and the guard.
     pub(crate) taken: Span,
     pub(crate) terms: RegionAttrs,
-    /// `None` for a hold, which reserves addresses for a region that will move there.
+    /// `None` for a placeholder, which reserves addresses for a region that will move there.
     pub(crate) value: Option<&'a V>,
 }
 
@@ -104,7 +104,7 @@ impl<V> RegionTree<V> {
         self.shift
     }
 
-    /// The number of regions and holds.
+    /// The number of regions and placeholders.
     pub(crate) fn len(&self) -> usize {
         self.regions
     }
@@ -174,7 +174,7 @@ impl<V> RegionTree<V> {
         self.entry(&self.tree.leaves[at.leaf], at.slot)
     }
 
-    /// The lowest region or hold that does not end, guard included, below `address`.
+    /// The lowest region or placeholder that does not end, guard included, below `address`.
     pub(crate) fn region_from(&self, address: u64) -> Option<RegionEntry<'_, V>> {
         if let Some((_, entry)) = self.region_at(address) {
             return Some(entry);
@@ -225,8 +225,8 @@ impl<V> RegionTree<V> {
 fn spans<V>(leaf: &Leaf<V>, slot: usize, shift: u32) -> (Span, Span) {
     let (start, end) = leaf.bounds(slot);
     // An end of 2^64 wraps to 0.
-    let until = |end: u64| {
+    let up_to = |end: u64| {
         Span::new(start << shift, (end << shift).wrapping_sub(1)).expect("K4: a region has an address")
     };
-    (until(end.wrapping_sub(leaf.terms(slot).guard_granules.into())), until(end))
+    (up_to(end.wrapping_sub(leaf.terms(slot).guard_granules.into())), up_to(end))
 }

@@ -26,7 +26,7 @@ pub(crate) struct Removed<V> {
     /// The usable addresses and the guard, all free now.
     pub(crate) taken: Span,
     pub(crate) terms: RegionAttrs,
-    /// `None` for a hold.
+    /// `None` for a placeholder.
     pub(crate) value: Option<V>,
     /// The free block that `taken` is now a part of.
     pub(crate) block: Span,

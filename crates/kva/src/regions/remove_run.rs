@@ -47,14 +47,14 @@ impl<V> RegionTree<V> {
     ///
     /// Cost: O(log n), and a pass over the leaf.
     pub(crate) fn remove_run(&mut self, span: Span, run: &mut RemovedRun<V>) -> Option<Span> {
-        let (from, until) = (span.first() >> self.shift, span.last() >> self.shift);
-        let path = self.path_to(from)?;
+        let (first, last) = (span.first() >> self.shift, span.last() >> self.shift);
+        let path = self.path_to(first)?;
         let leaf = &self.tree.leaves[path.leaf];
         let (_, mut before) = match leaf.is_far() {
-            true => leaf.far_region_and_before(from),
-            false => leaf.region_and_before(leaf.lane_of(from)?),
+            true => leaf.far_region_and_before(first),
+            false => leaf.region_and_before(leaf.lane_of(first)?),
         };
-        let (order, count) = leaf.run_from(from, until);
+        let (order, count) = leaf.run_from(first, last);
         let order = &order[..count];
         let next = leaf.next(usize::from(*order.last()?));
 
@@ -65,7 +65,8 @@ impl<V> RegionTree<V> {
             let slot = usize::from(slot);
             gaps += usize::from(leaf.gap(slot) > 0);
             slots |= 1 << slot;
-            let value = leaf.replace_value(slot, None).expect("K16: a hold is freed by its move alone");
+            let value =
+                leaf.replace_value(slot, None).expect("K16: a placeholder is freed by its move alone");
             let (span, taken) = spans(leaf, slot, self.shift);
             *region = Some(RemovedRegion { span, taken, value });
         }
@@ -87,11 +88,11 @@ impl<V> RegionTree<V> {
 }
 
 impl<V> Leaf<V> {
-    /// The slots of the regions from the one that starts at `from` to the last that starts at or below `until`, or to
+    /// The slots of the regions from the one that starts at `first` to the last that starts at or below `last`, or to
     /// the first hole, in address order; and their number.
-    fn run_from(&self, from: u64, until: u64) -> ([u8; WIDTH], usize) {
+    fn run_from(&self, first: u64, last: u64) -> ([u8; WIDTH], usize) {
         let (mut order, mut len) = ([0; WIDTH], 0);
-        if let Some((low, high)) = self.lanes_within(from, until) {
+        if let Some((low, high)) = self.lanes_within(first, last) {
             let mut keys = [0u32; WIDTH];
             let mut slots = self.starts_within(low, high);
             while slots != 0 {
@@ -104,14 +105,14 @@ impl<V> Leaf<V> {
             order.iter_mut().zip(&keys[..len]).for_each(|(slot, &key)| *slot = (key as usize % WIDTH) as u8);
         } else {
             for slot in 0..self.len() {
-                if self.is_region(slot) && (from..=until).contains(&self.start(slot)) {
+                if self.is_region(slot) && (first..=last).contains(&self.start(slot)) {
                     order[len] = slot as u8;
                     len += 1;
                 }
             }
             order[..len].sort_unstable_by_key(|&slot| self.start(slot.into()));
         }
-        let mut end = u128::from(from);
+        let mut end = u128::from(first);
         let touching = |slot: &&u8| {
             let slot = usize::from(**slot);
             core::mem::replace(&mut end, self.next(slot)) == self.start(slot).into()

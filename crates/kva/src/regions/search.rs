@@ -146,10 +146,10 @@ impl Search<'_> {
     fn next_child<V>(&self, tree: &mut impl Searched<V>, node: NodeId, from: Option<usize>) -> Option<usize> {
         let size = self.wanted.size;
         match self.order {
-            Order::LowestFirst => tree.first_with(node, self.class, size, from, self.wanted.from),
+            Order::LowestFirst => tree.first_with(node, self.class, size, from, self.wanted.first),
             Order::HighestFirst => {
                 let inner = &tree.tree.inners[node];
-                let end = from.unwrap_or_else(|| inner.child_for(self.wanted.until) + 1);
+                let end = from.unwrap_or_else(|| inner.child_for(self.wanted.last) + 1);
                 inner.last_with(self.class, size, end)
             }
         }
@@ -163,7 +163,7 @@ impl Search<'_> {
         };
         // The first place that fits is the nearest to the search's start, so if it passes the window, all others do.
         found.filter(|&(_, start)| {
-            start <= self.wanted.until && self.wanted.until - start >= self.wanted.size - 1
+            start <= self.wanted.last && self.wanted.last - start >= self.wanted.size - 1
         })
     }
 
@@ -172,9 +172,9 @@ impl Search<'_> {
         let inner = &tree.tree.inners[above.inner()];
         match self.order {
             Order::LowestFirst => {
-                above.slot() + 1 < inner.len() && inner.low(above.slot() + 1) > self.wanted.until
+                above.slot() + 1 < inner.len() && inner.low(above.slot() + 1) > self.wanted.last
             }
-            Order::HighestFirst => above.slot() > 0 && inner.low(above.slot()) <= self.wanted.from,
+            Order::HighestFirst => above.slot() > 0 && inner.low(above.slot()) <= self.wanted.first,
         }
     }
 }

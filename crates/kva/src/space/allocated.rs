@@ -42,20 +42,8 @@ impl<V> Iterator for Allocated<'_, V> {
 
     fn next(&mut self) -> Option<Span> {
         let regions = &self.space.regions;
-        let mut taken = self.entries.by_ref().filter_map(|at| regions.region_of(at)).map(|entry| entry.taken);
-        let mut range = self.front.take().or_else(|| taken.next()).or_else(|| self.back.take())?;
-        for next in taken {
-            if !range.touches(next) {
-                self.front = Some(next);
-                return Some(range);
-            }
-            range = range.hull(next);
-        }
-        if let Some(last) = self.back.filter(|&last| range.touches(last)) {
-            self.back = None;
-            range = range.hull(last);
-        }
-        Some(range)
+        let taken = self.entries.by_ref().filter_map(|at| regions.region_of(at)).map(|entry| entry.taken);
+        joined(taken, &mut self.front, &mut self.back)
     }
 }
 
@@ -63,21 +51,29 @@ impl<V> DoubleEndedIterator for Allocated<'_, V> {
     fn next_back(&mut self) -> Option<Span> {
         let regions = &self.space.regions;
         let entries = self.entries.by_ref().rev();
-        let mut taken = entries.filter_map(|at| regions.region_of(at)).map(|entry| entry.taken);
-        let mut range = self.back.take().or_else(|| taken.next()).or_else(|| self.front.take())?;
-        for before in taken {
-            if !before.touches(range) {
-                self.back = Some(before);
-                return Some(range);
-            }
-            range = before.hull(range);
-        }
-        if let Some(first) = self.front.filter(|first| first.touches(range)) {
-            self.front = None;
-            range = first.hull(range);
-        }
-        Some(range)
+        let taken = entries.filter_map(|at| regions.region_of(at)).map(|entry| entry.taken);
+        joined(taken, &mut self.back, &mut self.front)
     }
+}
+
+/// The next range from one end: the next region and those that touch it. `near` and `far` are the regions that were
+/// read beyond a range, from this end and from the other one.
+fn joined(
+    mut taken: impl Iterator<Item = Span>,
+    near: &mut Option<Span>,
+    far: &mut Option<Span>,
+) -> Option<Span> {
+    let touch = |range: Span, next: Span| range.touches(next) || next.touches(range);
+    let mut range = near.take().or_else(|| taken.next()).or_else(|| far.take())?;
+    for next in taken {
+        if !touch(range, next) {
+            *near = Some(next);
+            return Some(range);
+        }
+        range = range.hull(next);
+    }
+    let last = far.take_if(|&mut last| touch(range, last));
+    Some(last.map_or(range, |last| range.hull(last)))
 }
 
 impl<V> FusedIterator for Allocated<'_, V> {}

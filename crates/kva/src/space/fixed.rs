@@ -138,7 +138,7 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// The addresses of an entry's region, without guard; for a hold, those of the region's new place.
+    /// The addresses of an entry's region, without guard; for a placeholder, those of the region's new place.
     pub(super) fn place_shown(&self, entry: &RegionEntry<'_, V>) -> Span {
         let mover = self.moves.region_of(entry).and_then(|first| self.regions.region(first));
         mover.and_then(|(_, mover)| self.moves.place_of(mover.span)).unwrap_or(entry.span)

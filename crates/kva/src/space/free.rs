@@ -66,10 +66,10 @@ impl<V> AddressSpace<V> {
     pub(super) fn free_region(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
         self.reserve_blocks(1)?;
         let Some(removed) = self.free_entry(first, probe) else { return Err(self.why_not(first)) };
-        Ok((removed.span, removed.value.expect("K16: a hold is freed by its move alone")))
+        Ok((removed.span, removed.value.expect("K16: a placeholder is freed by its move alone")))
     }
 
-    /// Frees a region or a hold. The caller has reserved a block.
+    /// Frees a region or a placeholder. The caller has reserved a block.
     #[inline]
     pub(super) fn free_entry(&mut self, first: u64, probe: &mut impl Probe) -> Option<Removed<V>> {
         let removed = self.regions.remove(first, probe)?;
@@ -78,7 +78,7 @@ impl<V> AddressSpace<V> {
         Some(removed)
     }
 
-    /// Refuses the start of a carved region, of a moving region, and of a hold.
+    /// Refuses the start of a carved region, of a moving region, and of a placeholder.
     #[inline]
     pub(super) fn check_whole(&self, first: u64) -> Result<(), FreeError> {
         if self.carved.holds(first) || self.moves.involve(first) { Err(self.why_not(first)) } else { Ok(()) }
@@ -90,7 +90,7 @@ impl<V> AddressSpace<V> {
         if let Some((_, entry)) = self.regions.region_at(address) {
             let (region, starts) = (entry.span, entry.span.first() == address);
             return if let Some(first) = self.moves.region_of(&entry) {
-                let (_, mover) = self.regions.region(first).expect("K16: a hold is a region's");
+                let (_, mover) = self.regions.region(first).expect("K16: a placeholder is a region's");
                 FreeError::Moving { region: mover.span }
             } else if starts && self.moves.involve(address) {
                 FreeError::Moving { region }

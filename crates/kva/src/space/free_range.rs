@@ -160,14 +160,14 @@ impl<V> AddressSpace<V> {
         Ok(self.usable_at(span.first()))
     }
 
-    /// Refuses a span with addresses of a carved region, of a region that is moving, at either place, or of a hold. Guards
-    /// do not count.
+    /// Refuses a span with addresses of a carved region, of a region that is moving, at either place, or of a
+    /// placeholder. Guards do not count.
     pub(super) fn check_whole_in(&self, span: Span) -> Result<(), FreeRangeError> {
         if self.carved.is_empty() && self.moves.len() == 0 {
             return Ok(());
         }
         // Where each lies in the span, and its start. A region that moves by a little is usable where its guard was, which is
-        // in no hold.
+        // in no placeholder.
         let around = self.regions.region_at(span.first()).map(|(_, entry)| entry.span);
         let place = around.and_then(|region| self.moves.place_of(region));
         let [around, place] = [around, place].map(|usable| {
@@ -228,12 +228,13 @@ impl<V> AddressSpace<V> {
                 let block = self.regions.set_end(place, span.first() - 1, 0);
                 (value, block.expect("K4: what was freed is free"))
             }
-            (None, Some((second, kept))) => {
-                self.regions.set_start(place, second, kept).expect("K16: a hold is freed by its move alone")
-            }
+            (None, Some((second, kept))) => self
+                .regions
+                .set_start(place, second, kept)
+                .expect("K16: a placeholder is freed by its move alone"),
             (None, None) => {
                 let removed = self.regions.remove(region.first(), &mut ()).expect("K4: the region was found");
-                (removed.value.expect("K16: a hold is freed by its move alone"), removed.block)
+                (removed.value.expect("K16: a placeholder is freed by its move alone"), removed.block)
             }
         };
         self.join(block, freed, &mut ());
@@ -314,7 +315,7 @@ impl<'a, V> Freeing<'a, V> {
         let above = above.zip(self.rest).map(|(above, rest)| {
             let (part, kept) = cut(above.region, rest.last() + 1);
             let moved = self.space.regions.set_start(above.place, kept.first(), above.value);
-            let (value, block) = moved.expect("K16: a hold is freed by its move alone");
+            let (value, block) = moved.expect("K16: a placeholder is freed by its move alone");
             self.enter(block, part);
             self.rest = rest.below(part);
             (part, value)

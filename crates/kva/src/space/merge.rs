@@ -68,7 +68,7 @@ impl<V> AddressSpace<V> {
     ) -> Result<((EntryHandle, Region<'_, V>), (EntryHandle, Region<'_, V>)), MergeError> {
         self.check_whole(first)?;
         let (place, entry) = self.regions.region(first).ok_or_else(|| self.why_not(first))?;
-        let one = self.known().region(entry).expect("K16: a hold was refused");
+        let one = self.known().region(entry).expect("K16: a placeholder was refused");
         let region = one.span();
         if let Some(guard) = one.guard() {
             return Err(MergeError::Guarded { region, guard });
@@ -77,7 +77,7 @@ impl<V> AddressSpace<V> {
         let second = self.regions.region_behind(place).ok_or(alone)?;
         let entry = self.regions.entry_of(second);
         self.check_whole(entry.taken.first())?;
-        let other = self.known().region(entry).expect("K16: a hold was refused");
+        let other = self.known().region(entry).expect("K16: a placeholder was refused");
         Ok(((place, one), (second, other)))
     }
 }

@@ -122,8 +122,8 @@ impl<V> AddressSpace<V> {
         }
     }
 
-    /// Cuts `taken` out of the free block after an entry, which covers it, for a region, or for a hold if there is no
-    /// value. The caller has reserved a region.
+    /// Cuts `taken` out of the free block after an entry, which covers it, for a region, or for a placeholder if there
+    /// is no value. The caller has reserved a region.
     #[inline]
     fn occupy(
         &mut self,

@@ -1,22 +1,22 @@
-//! Moves a region in two steps. Both places are held from the first step to the second.
+//! Moves a region in two steps. From the first step to the second, nobody else gets either place.
 //!
 //! ```text
 //!            before    |####|.............|            region at 0x1000
-//!   begin    pending   |####|.....|hhhh|..|            both places answer with the region, nobody gets either
+//!   begin    pending   |####|.....|pppp|..|            a look-up finds the region at both places
 //!   commit   after     |..........|####|..|            or `cancel`: as before
 //! ```
 //!
 //! A device that moves is still reached at its old place until its doorbells are registered again. So the old place
-//! must not be handed out meanwhile, and the new one must not be lost. The places may overlap: the hold is the part of
-//! the new place outside the old one.
+//! must not be handed out meanwhile, and the new one must not be lost. So a placeholder, an entry without a value,
+//! reserves the new place. The places may overlap: the placeholder is the part of the new place outside the old one.
 //!
 //! The second step cannot fail: `begin_move` reserves the nodes that `commit_move` needs, and every later operation
 //! reserves them again on top of its own (`AddressSpace::reserve`). For each move these are a leaf, an inner node for
 //! each level, and one more inner node. If the tree becomes a level higher meanwhile, its new root can take 62 more
 //! children before it is split, and each split below it has its node.
 //!
-//! Invariant: K16 every hold is the part of the new place of one pending move outside its old place; the region that
-//! moves has no other move and no sub-space.
+//! Invariant: K16 every placeholder is the part of the new place of one pending move outside its old place; the region
+//! that moves has no other move and no sub-space.
 
 use super::AddressSpace;
 use super::identity::Identity;
@@ -65,8 +65,8 @@ struct Move {
     number: u64,
     from: u64,
     to: u64,
-    /// The start of the hold.
-    hold: u64,
+    /// The start of the placeholder.
+    placeholder: u64,
 }
 
 /// The pending moves of a space. Cost: O(log pending) to look, O(pending) to change.
@@ -76,8 +76,8 @@ pub(super) struct Moves {
     identity: Option<Identity>,
     /// The moves, sorted by the start of the region.
     list: Vec<Move>,
-    /// The start of each hold and of its region, sorted by the hold.
-    holds: Vec<(u64, u64)>,
+    /// The start of each placeholder and of its region, sorted by the placeholder.
+    placeholders: Vec<(u64, u64)>,
     /// Number of moves that were ever begun.
     begun: u64,
 }
@@ -85,7 +85,7 @@ pub(super) struct Moves {
 impl Clone for Moves {
     fn clone(&self) -> Self {
         let identity = self.identity.map(|_| Identity::new());
-        Self { identity, list: self.list.clone(), holds: self.holds.clone(), begun: self.begun }
+        Self { identity, list: self.list.clone(), placeholders: self.placeholders.clone(), begun: self.begun }
     }
 }
 
@@ -97,28 +97,31 @@ impl Moves {
 
     /// Reserves memory for one more move.
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
-        self.holds.try_reserve(1)?;
+        self.placeholders.try_reserve(1)?;
         Ok(self.list.try_reserve(1)?)
     }
 
     /// Adds a move. Call [`Moves::reserve`] before it and [`Moves::sort`] after it.
-    fn push(&mut self, from: u64, to: u64, hold: u64) {
+    fn push(&mut self, from: u64, to: u64, placeholder: u64) {
         self.identity.get_or_insert_with(Identity::new);
         self.begun += 1;
-        self.list.push(Move { number: self.begun, from, to, hold });
-        self.holds.push((hold, from));
+        self.list.push(Move { number: self.begun, from, to, placeholder });
+        self.placeholders.push((placeholder, from));
     }
 
     fn sort(&mut self) {
         self.list.sort_unstable_by_key(|known| known.from);
-        self.holds.sort_unstable();
+        self.placeholders.sort_unstable();
     }
 
     /// Removes a move that has ended.
     fn remove(&mut self, position: usize) -> Move {
         let ended = self.list.remove(position);
-        let hold = self.holds.binary_search(&(ended.hold, ended.from)).expect("K16: a move has a hold");
-        self.holds.remove(hold);
+        let placeholder = self
+            .placeholders
+            .binary_search(&(ended.placeholder, ended.from))
+            .expect("K16: a move has a placeholder");
+        self.placeholders.remove(placeholder);
         ended
     }
 
@@ -142,24 +145,28 @@ impl Moves {
         Some(&self.list[self.list.binary_search_by_key(&first, |known| known.from).ok()?])
     }
 
-    /// The start of the region that moves to the hold at `hold`.
-    fn of_hold(&self, hold: u64) -> Option<u64> {
-        Some(self.holds[self.holds.binary_search_by_key(&hold, |&(hold, _)| hold).ok()?].1)
+    /// The start of the region that moves to the placeholder at `placeholder`.
+    fn of_placeholder(&self, placeholder: u64) -> Option<u64> {
+        Some(
+            self.placeholders
+                [self.placeholders.binary_search_by_key(&placeholder, |&(start, _)| start).ok()?]
+            .1,
+        )
     }
 
-    /// Whether a region that is moving, or a hold, starts at `first`.
+    /// Whether a region that is moving, or a placeholder, starts at `first`.
     #[inline]
     pub(super) fn involve(&self, first: u64) -> bool {
-        !self.list.is_empty() && (self.of_region(first).is_some() || self.of_hold(first).is_some())
+        !self.list.is_empty() && (self.of_region(first).is_some() || self.of_placeholder(first).is_some())
     }
 
-    /// The lowest start in `span` of a region that is moving, or of a hold.
+    /// The lowest start in `span` of a region that is moving, or of a placeholder.
     pub(super) fn first_in(&self, span: Span) -> Option<u64> {
         let region = self.list.partition_point(|known| known.from < span.first());
-        let hold = self.holds.partition_point(|&(hold, _)| hold < span.first());
+        let placeholder = self.placeholders.partition_point(|&(start, _)| start < span.first());
         let region = self.list.get(region).map(|known| known.from);
-        let hold = self.holds.get(hold).map(|&(hold, _)| hold);
-        region.into_iter().chain(hold).min().filter(|&first| first <= span.last())
+        let placeholder = self.placeholders.get(placeholder).map(|&(start, _)| start);
+        region.into_iter().chain(placeholder).min().filter(|&first| first <= span.last())
     }
 
     /// The new place of a region, if it is moving. Both without guard.
@@ -172,17 +179,17 @@ impl Moves {
         Some(Span::new(to, to + (region.last() - region.first())).expect("K16: a new place was checked"))
     }
 
-    /// The old and the new start of the region that moves to the hold at `hold`.
-    pub(super) fn ends_of(&self, hold: u64) -> (u64, u64) {
-        let from = self.of_hold(hold).expect("K16: a hold is a region's");
-        (from, self.of_region(from).expect("K16: a hold is a region's").to)
+    /// The old and the new start of the region that moves to the placeholder at `placeholder`.
+    pub(super) fn ends_of(&self, placeholder: u64) -> (u64, u64) {
+        let from = self.of_placeholder(placeholder).expect("K16: a placeholder is a region's");
+        (from, self.of_region(from).expect("K16: a placeholder is a region's").to)
     }
 
-    /// The start of the region that moves to a hold.
+    /// The start of the region that moves to a placeholder.
     #[inline]
     pub(super) fn region_of<V>(&self, entry: &RegionEntry<'_, V>) -> Option<u64> {
-        let hold = entry.value.is_none().then(|| entry.taken.first())?;
-        Some(self.ends_of(hold).0)
+        let placeholder = entry.value.is_none().then(|| entry.taken.first())?;
+        Some(self.ends_of(placeholder).0)
     }
 
     /// Whether the same moves are pending, in any order of beginning.
@@ -193,7 +200,7 @@ impl Moves {
 
     /// Bytes of memory held, including spare capacity.
     pub(super) fn bytes(&self) -> usize {
-        self.list.capacity() * size_of::<Move>() + self.holds.capacity() * size_of::<(u64, u64)>()
+        self.list.capacity() * size_of::<Move>() + self.placeholders.capacity() * size_of::<(u64, u64)>()
     }
 }
 
@@ -269,13 +276,13 @@ impl<V> AddressSpace<V> {
     pub fn begin_move(&mut self, first: u64, to: u64) -> Result<PendingMove, MoveError> {
         let mover = self.mover(first)?;
         let place = mover.place(to)?;
-        let hold = beyond(place, mover.taken).ok_or(MoveError::SamePlace { region: mover.span })?;
+        let placeholder = beyond(place, mover.taken).ok_or(MoveError::SamePlace { region: mover.span })?;
         self.moves.reserve()?;
-        // One for the hold, one for the region at the commit.
+        // One for the placeholder, one for the region at the commit.
         self.reserve_regions(2)?;
-        let block = self.block_over(hold).ok_or_else(|| self.in_the_way(hold))?;
-        self.occupy(block, hold, self.unaligned(), None, &mut ());
-        self.moves.push(first, to, hold.first());
+        let block = self.block_over(placeholder).ok_or_else(|| self.in_the_way(placeholder))?;
+        self.occupy(block, placeholder, self.unaligned(), None, &mut ());
+        self.moves.push(first, to, placeholder.first());
         self.moves.sort();
         let begun = self.moves.of_region(first).expect("K16: a move was added");
         Ok(self.moves.token(begun))
@@ -292,12 +299,12 @@ impl<V> AddressSpace<V> {
     /// O(log n), and O(pending moves). [`begin_move`](Self::begin_move) reserved the memory.
     pub fn commit_move(&mut self, token: PendingMove) -> Result<Span, MoveError> {
         let position = self.moves.position(token)?;
-        let Move { from, to, hold, .. } = self.moves.remove(position);
+        let Move { from, to, placeholder, .. } = self.moves.remove(position);
         let (_, entry) = self.regions.region(from).expect("K16: a move is of a region");
         let mover = Mover::of(&entry);
         let place = mover.place(to).expect("K16: the new place was checked");
         let old = self.regions.remove(from, &mut ()).expect("K16: a move is of a region");
-        let held = self.regions.remove(hold, &mut ()).expect("K16: a move has a hold");
+        let held = self.regions.remove(placeholder, &mut ()).expect("K16: a move has a placeholder");
         let (entry, _) = self.regions.block_over(place).expect("K16: both places were taken");
         self.regions.insert(entry, place, mover.terms, old.value);
         let freed = beyond(old.taken, place).expect("K16: a region moves");
@@ -317,8 +324,8 @@ impl<V> AddressSpace<V> {
     /// As [`AddressSpace::commit_move`].
     pub fn cancel_move(&mut self, token: PendingMove) -> Result<(), MoveError> {
         let position = self.moves.position(token)?;
-        let Move { hold, .. } = self.moves.remove(position);
-        self.free_entry(hold, &mut ()).expect("K16: a move has a hold");
+        let Move { placeholder, .. } = self.moves.remove(position);
+        self.free_entry(placeholder, &mut ()).expect("K16: a move has a placeholder");
         Ok(())
     }
 
@@ -339,12 +346,12 @@ impl<V> AddressSpace<V> {
         Ok(Mover::of(&entry))
     }
 
-    /// Adds the moves of an image, each `(from, to, hold)`; the holds exist already. Returns the address of an
-    /// invalid move.
+    /// Adds the moves of an image, each `(from, to, placeholder)`; the placeholders exist already. Returns the address
+    /// of an invalid move.
     pub(super) fn restore_moves(&mut self, moves: &[(u64, u64, u64)]) -> Result<Option<u64>, OutOfMemory> {
-        for &(from, to, hold) in moves {
+        for &(from, to, placeholder) in moves {
             self.moves.reserve()?;
-            self.moves.push(from, to, hold);
+            self.moves.push(from, to, placeholder);
         }
         self.moves.sort();
         if let Err(broken) = self.check_moves() {
@@ -354,15 +361,22 @@ impl<V> AddressSpace<V> {
         Ok(None)
     }
 
-    /// Checks K16, except for the number of holds. Cost: O(pending moves · log n).
+    /// Checks K16, except for the number of placeholders. Cost: O(pending moves · log n).
     pub(super) fn check_moves(&self) -> Result<(), Broken> {
         for two in self.moves.list.windows(2) {
             check(two[0].from < two[1].from, "K16", "a region has one move", two[1].from)?;
         }
-        let known =
-            |&(hold, from): &(u64, u64)| self.moves.of_region(from).is_some_and(|known| known.hold == hold);
-        let all = self.moves.holds.iter().all(known) && self.moves.holds.len() == self.moves.len();
-        check(all && self.moves.holds.is_sorted(), "K16", "holds are listed by their start", 0)?;
+        let known = |&(placeholder, from): &(u64, u64)| {
+            self.moves.of_region(from).is_some_and(|known| known.placeholder == placeholder)
+        };
+        let all =
+            self.moves.placeholders.iter().all(known) && self.moves.placeholders.len() == self.moves.len();
+        check(
+            all && self.moves.placeholders.is_sorted(),
+            "K16",
+            "placeholders are listed by their start",
+            0,
+        )?;
         for known in &self.moves.list {
             let region = self.regions.region(known.from).filter(|(_, entry)| entry.value.is_some());
             let whole = region.is_some() && !self.carved.holds(known.from);
@@ -371,9 +385,15 @@ impl<V> AddressSpace<V> {
                 let mover = Mover::of(&entry);
                 beyond(mover.place(known.to).ok()?, mover.taken)
             });
-            let hold = self.regions.region(known.hold).filter(|(_, entry)| entry.value.is_none());
-            let held = hold.map(|(_, entry)| entry.taken);
-            check(held.is_some() && held == place, "K16", "a hold is what the new place needs", known.hold)?;
+            let placeholder =
+                self.regions.region(known.placeholder).filter(|(_, entry)| entry.value.is_none());
+            let held = placeholder.map(|(_, entry)| entry.taken);
+            check(
+                held.is_some() && held == place,
+                "K16",
+                "a placeholder is what the new place needs",
+                known.placeholder,
+            )?;
         }
         Ok(())
     }

@@ -73,7 +73,7 @@ impl<V> Clone for Known<'_, V> {
 }
 
 impl<'a, V> Known<'a, V> {
-    /// The region of an entry; `None` for a hold.
+    /// The region of an entry; `None` for a placeholder.
     #[inline]
     pub(super) fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
         let span = entry.span;
@@ -91,7 +91,7 @@ impl<'a, V> Known<'a, V> {
     fn region_at(self, address: u64) -> Option<Region<'a, V>> {
         let (_, mut entry) = self.tree.region_at(address)?;
         if let Some(first) = self.moves.region_of(&entry) {
-            (_, entry) = self.tree.region(first).expect("K16: a hold is a region's");
+            (_, entry) = self.tree.region(first).expect("K16: a placeholder is a region's");
         }
         self.region(entry)
     }

@@ -69,7 +69,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for AddressSpace<V> {
 }
 
 impl<V> AddressSpace<V> {
-    /// The region to write for an entry; `None` for a hold.
+    /// The region to write for an entry; `None` for a placeholder.
     fn entry<'a>(&self, entry: &RegionEntry<'a, V>) -> Option<Entry<&'a V>> {
         Some(Entry {
             span: entry.span,

@@ -79,7 +79,7 @@ impl<V> AddressSpace<V> {
         if !region.contains(address) {
             return Err(SplitError::InGuard { address, region });
         }
-        Ok((place, cut(region, address), entry.value.expect("K16: a hold is not cut")))
+        Ok((place, cut(region, address), entry.value.expect("K16: a placeholder is not cut")))
     }
 }
 

@@ -46,7 +46,7 @@ fn moving_runs() -> impl Strategy<Value = Vec<u8>> {
             if free > 0 {
                 runs.extend([1, free - 1]);
             }
-            // Next to each other the places overlap, and the hold is what one has beyond the other.
+            // Next to each other the places overlap, and the placeholder is what one has beyond the other.
             let held = if far == 0 { size.div_ceil(2) } else { size };
             let (low, gap) = (at + free, far.saturating_sub(1));
             let (from, to) = match (up, far) {
@@ -56,9 +56,9 @@ fn moving_runs() -> impl Strategy<Value = Vec<u8>> {
                 (false, _) => (low + held + gap, low),
             };
             let region = [2, size - 1, 0, 0, 0].to_vec();
-            let hold = [4, held - 1 + off_size, from + off_from, to + off_to].to_vec();
+            let placeholder = [4, held - 1 + off_size, from + off_from, to + off_to].to_vec();
             let between = if gap > 0 { vec![1, gap - 1] } else { Vec::new() };
-            let parts = if up { [region, between, hold] } else { [hold, between, region] };
+            let parts = if up { [region, between, placeholder] } else { [placeholder, between, region] };
             runs.extend(parts.concat());
             at = low + size + gap + held + off_size;
         }

@@ -2,7 +2,7 @@
 
 use super::WordMap;
 use crate::entry::StoredValue;
-use crate::error::AllocError;
+use crate::error::{AllocError, or_reject};
 use crate::tree::{CheckedRequest, Direction, StorePlan};
 use freehold_units::{Align, Rejected, Span};
 
@@ -117,10 +117,7 @@ impl<E: StoredValue> WordMap<E> {
         found: Result<Span, AllocError>,
         value: E,
     ) -> Result<Span, Rejected<E, AllocError>> {
-        let span = match found {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let span = or_reject!(found, value);
         let mut plan = StorePlan::new(span);
         self.tree.plan(&mut plan, true);
         assert!(plan.is_free(), "M4: a gap that was found is free");

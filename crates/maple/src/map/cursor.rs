@@ -11,7 +11,8 @@
 
 use super::WordMap;
 use crate::entry::StoredValue;
-use crate::error::{InsertError, StoreError};
+use crate::error::{InsertError, StoreError, or_reject};
+use crate::key::to_store;
 use crate::tree::{Direction, SlotPos};
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
@@ -214,9 +215,7 @@ impl<E: StoredValue> CursorMut<'_, E> {
     /// not moved, and the error returns the value.
     #[doc(alias = "mas_store_gfp")]
     pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let old = self.span();
         let mut seek = SeekAtEnd { cursor: self, index: span.first() };
         let cursor = &mut *seek.cursor;
@@ -244,9 +243,7 @@ impl<E: StoredValue> CursorMut<'_, E> {
         bounds: impl RangeBounds<u64>,
         value: E,
     ) -> Result<(), Rejected<E, InsertError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: InsertError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         self.map.insert(span, value)?;
         self.seek(span.first());
         Ok(())

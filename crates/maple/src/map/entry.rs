@@ -2,7 +2,8 @@
 
 use super::WordMap;
 use crate::entry::{StoredValue, Word};
-use crate::error::InsertError;
+use crate::error::{InsertError, or_reject};
+use crate::key::to_store;
 use crate::tree::SlotPos;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
@@ -111,9 +112,7 @@ impl<E: StoredValue> VacantEntry<'_, E> {
     /// The range is empty, or extends beyond the gap and overlaps an entry there, or there is no memory for another
     /// node. Nothing has changed then, and the error returns the value.
     pub fn insert(self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, InsertError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: InsertError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         if !self.gap().covers(span) {
             return self.map.insert(span, value);
         }

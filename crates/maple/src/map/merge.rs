@@ -3,7 +3,8 @@
 use super::WordMap;
 use super::words::NewWord;
 use crate::entry::{StoredValue, Word};
-use crate::error::StoreError;
+use crate::error::{StoreError, or_reject};
+use crate::key::to_store;
 use crate::tree::{Need, StorePlan, indexes};
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
@@ -118,9 +119,7 @@ impl<E: StoredValue> WordMap<E> {
         value: E,
         mut same: impl for<'a> FnMut(E::Ref<'a>, E::Ref<'a>) -> bool,
     ) -> Result<Span, Rejected<E, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let new = NewWord::new(value);
         let mut plan = StorePlan::new(span);
         self.tree.plan_merging(&mut plan, |word| same(new.borrow(), self.borrow(word)));

@@ -3,7 +3,8 @@
 use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::error::{InsertError, StoreError};
+use crate::error::{InsertError, StoreError, or_reject};
+use crate::key::to_store;
 use crate::tree::{Path, StorePlan};
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
@@ -19,9 +20,7 @@ impl<E: StoredValue> WordMap<E> {
     #[doc(alias = "mtree_store_range")]
     #[inline]
     pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         self.store_over(span, value)
     }
 
@@ -44,13 +43,9 @@ impl<E: StoredValue> WordMap<E> {
         plan: &mut StorePlan,
         value: E,
     ) -> Result<(), Rejected<E, C>> {
-        match self.tree.reserve(plan) {
-            Ok(()) => {
-                self.commit(plan, Some(value));
-                Ok(())
-            }
-            Err(cause) => Err(Rejected { value, cause: cause.into() }),
-        }
+        or_reject!(self.tree.reserve(plan), value);
+        self.commit(plan, Some(value));
+        Ok(())
     }
 
     /// Stores a value over a free range.
@@ -67,26 +62,13 @@ impl<E: StoredValue> WordMap<E> {
         bounds: impl RangeBounds<u64>,
         value: E,
     ) -> Result<(), Rejected<E, InsertError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: InsertError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        match self.prepare_insert(&mut plan) {
-            Ok(()) => {
-                self.commit(&mut plan, Some(value));
-                Ok(())
-            }
-            Err(cause) => Err(Rejected { value, cause }),
-        }
-    }
-
-    #[inline]
-    fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
-        self.tree.plan(plan, true);
+        self.tree.plan(&mut plan, true);
         if !plan.is_free() {
-            return Err(InsertError::Occupied(self.tree.first_entry(plan)));
+            return Err(Rejected { value, cause: InsertError::Occupied(self.tree.first_entry(&plan)) });
         }
-        Ok(self.tree.reserve(plan)?)
+        self.store_at(&mut plan, value)
     }
 
     /// Removes the whole entry that contains an index. Never takes memory.

@@ -4,8 +4,8 @@ use super::WordMap;
 use crate::OutOfMemory;
 use crate::drop_all::drop_all;
 use crate::entry::StoredValue;
-use crate::error::StoreError;
-use crate::key::{Key, Keys, with_keys};
+use crate::error::{StoreError, or_reject};
+use crate::key::{Key, Keys, to_store, with_keys};
 use crate::tree::StorePlan;
 use alloc::vec::{self, Vec};
 use core::fmt;
@@ -137,13 +137,9 @@ impl<E: StoredValue> WordMap<E> {
         value: E,
         mut cut: impl for<'a> FnMut(Span, Span, E::Ref<'a>) -> E,
     ) -> Result<(), Rejected<E, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        if let Err(cause) = self.tree.plan_and_reserve(&mut plan, true) {
-            return Err(Rejected { value, cause: cause.into() });
-        }
+        or_reject!(self.tree.plan_and_reserve(&mut plan, true), value);
         let mut end = |index: u64, part: fn(Span, Span) -> Option<Span>| {
             let (whole, old) = self.entry_at(index)?;
             let kept = part(whole, overlap(whole, span))?;
@@ -175,20 +171,11 @@ impl<E: StoredValue> WordMap<E> {
         bounds: impl RangeBounds<u64>,
         value: E,
     ) -> Result<Removed<E>, Rejected<E, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        match self.plan_replacing(&mut plan) {
-            Ok(taken) => Ok(self.commit_taking(&mut plan, span, Some(value), taken)),
-            Err(cause) => Err(Rejected { value, cause: cause.into() }),
-        }
-    }
-
-    fn plan_replacing(&mut self, plan: &mut StorePlan) -> Result<Vec<(Span, E)>, OutOfMemory> {
-        let taken = self.room_for_entries(plan.span)?;
-        self.tree.plan_and_reserve(plan, true)?;
-        Ok(taken)
+        let taken = or_reject!(self.room_for_entries(span), value);
+        or_reject!(self.tree.plan_and_reserve(&mut plan, true), value);
+        Ok(self.commit_taking(&mut plan, span, Some(value), taken))
     }
 
     /// An empty list with capacity for the entries of a range.

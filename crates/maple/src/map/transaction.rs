@@ -4,7 +4,8 @@ use super::WordMap;
 use crate::OutOfMemory;
 use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
-use crate::error::StoreError;
+use crate::error::{StoreError, or_reject};
+use crate::key::to_store;
 use crate::tree::{MOST_WORDS, StorePlan, Subtrees, Tree, Words};
 use alloc::vec::Vec;
 use core::ops::RangeBounds;
@@ -134,13 +135,9 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// # Errors
     /// `EmptyRange`, or `OutOfMemory`. The stores before stay, and can be committed or dropped.
     pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, StoreError>> {
-        let Some(span) = Span::from_bounds(&bounds) else {
-            return Err(Rejected { value, cause: StoreError::EmptyRange });
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        if let Err(cause) = self.changes.plan(&mut self.map.tree, &mut plan, true) {
-            return Err(Rejected { value, cause: cause.into() });
-        }
+        or_reject!(self.changes.plan(&mut self.map.tree, &mut plan, true), value);
         self.apply(&mut plan, Some(value));
         Ok(())
     }

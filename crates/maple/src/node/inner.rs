@@ -8,9 +8,8 @@
 //! Child `i` has the indexes after pivot `i - 1` up to and including pivot `i`. The first child starts, and the last
 //! ends, where the node does.
 //!
-//! The kernel's node with gaps has ten children in 256 bytes: its children take eight bytes each, as its gaps do. Gaps
-//! of four bytes would be rounded: a search for 2^40 indexes would then look into every leaf that has a gap of 2^40 -
-//! 1.
+//! The kernel's node with gaps has ten children in 256 bytes: its children and its gaps take eight bytes each. Gaps of
+//! four bytes would be rounded: a search for 2^40 indexes would then enter every leaf that has a gap of 2^40 - 1.
 
 use super::pivots::{Pivots, SLOTS};
 use super::{Extent, NONE, NodeId, PoolNode};

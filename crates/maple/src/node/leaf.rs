@@ -9,9 +9,9 @@
 //! ends, where the leaf does; its ancestors hold these bounds. A slot with an entry has its word in word `i`. All but
 //! the words is the leaf's [`Shape`].
 //!
-//! Words of entries alone, with pivots and words sharing 31 places, would hold ten entries with gaps between them
-//! instead of eight. A look-up would then count the entries before its own: 171 instructions at 100 ranges instead of
-//! 128, of `bench maple --instructions`.
+//! A gap has a place for a word that it does not need. If only entries had words, and pivots and words shared 31 places,
+//! a leaf would hold ten entries with gaps between them instead of eight. But a look-up would have to count the entries
+//! before its own: 171 instructions at 100 ranges instead of 128, of `bench maple --instructions`.
 
 use super::pivots::SLOTS;
 use super::shape::{Shape, Used, below};

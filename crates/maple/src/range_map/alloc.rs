@@ -1,7 +1,7 @@
 //! Finds gaps and stores in them.
 
 use super::RangeMap;
-use crate::error::{AllocError, InsertError};
+use crate::error::{AllocError, InsertError, or_reject};
 use crate::key::{Key, SpanOf, domain};
 use crate::map::Request;
 use freehold_units::Rejected;
@@ -69,10 +69,7 @@ impl<V, K: Key> RangeMap<V, K> {
         found: Result<K::Span, AllocError>,
         value: V,
     ) -> Result<K::Span, Rejected<V, AllocError>> {
-        let span = match found {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let span = or_reject!(found, value);
         match self.insert(span, value) {
             Ok(()) => Ok(span),
             Err(Rejected { value, cause: InsertError::OutOfMemory }) => {

@@ -1,4 +1,5 @@
-//! A tree of numbers, and beside it the values with these numbers: what all types of keys have in common.
+//! The part of a `RangeMap` that does not depend on its keys: a tree of numbers, and beside it the values with these
+//! numbers.
 //!
 //! ```text
 //!   numbers      | 3 | gap | 0 |  1  | gap |        which number a range of words has
@@ -65,6 +66,15 @@ impl<V> Numbered<V> {
     /// The number of the entry that a store cuts in two, if it cuts one.
     pub(super) fn cut_in_two(&self, plan: &StorePlan) -> Option<u32> {
         self.numbers.tree.cut_word(plan).map(number_of)
+    }
+
+    /// A clone of the value of the entry that a store cuts in two, for its upper part.
+    #[inline]
+    pub(super) fn cloned_second(&self, plan: &StorePlan) -> Option<V>
+    where
+        V: Clone,
+    {
+        self.cut_in_two(plan).map(|number| self.values.get(number).clone())
     }
 
     /// Makes a prepared store, and drops the values that it removes. `second` is the value of the upper part of an

@@ -3,7 +3,7 @@
 use super::RangeMap;
 use super::numbered::Numbered;
 use crate::OutOfMemory;
-use crate::error::{InsertError, StoreError};
+use crate::error::{InsertError, StoreError, or_reject};
 use crate::key::{Key, SpanOf, to_store, with_keys, within};
 use crate::tree::StorePlan;
 use core::ops::RangeBounds;
@@ -25,15 +25,10 @@ impl<V, K: Key> RangeMap<V, K> {
     where
         V: Clone,
     {
-        let span = match to_store(&bounds) {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        if let Err(cause) = self.ranges.prepare(&mut plan, true) {
-            return Err(Rejected { value, cause: cause.into() });
-        }
-        let second = self.ranges.cut_in_two(&plan).map(|number| self.ranges.values.get(number).clone());
+        or_reject!(self.ranges.prepare(&mut plan, true), value);
+        let second = self.ranges.cloned_second(&plan);
         self.ranges.commit(&mut plan, Some(value), second);
         Ok(())
     }
@@ -65,18 +60,11 @@ impl<V, K: Key> RangeMap<V, K> {
         value: V,
         cut: impl FnMut(K::Span, K::Span, &V) -> V,
     ) -> Result<(), Rejected<V, StoreError>> {
-        let span = match to_store(&bounds) {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        match self.ranges.prepare(&mut plan, true) {
-            Ok(()) => {
-                self.ranges.commit_with(&mut plan, span, Some(value), of_words::<K, V>(cut));
-                Ok(())
-            }
-            Err(cause) => Err(Rejected { value, cause: cause.into() }),
-        }
+        or_reject!(self.ranges.prepare(&mut plan, true), value);
+        self.ranges.commit_with(&mut plan, span, Some(value), of_words::<K, V>(cut));
+        Ok(())
     }
 
     /// Stores a value over a free range.
@@ -99,20 +87,13 @@ impl<V, K: Key> RangeMap<V, K> {
     #[doc(alias = "try_insert")]
     #[doc(alias = "insert_strict")]
     pub fn insert(&mut self, bounds: impl RangeBounds<K>, value: V) -> Result<(), Rejected<V, InsertError>> {
-        let span = match to_store(&bounds) {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause: cause.into() }),
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        match self.ranges.prepare_insert(&mut plan) {
-            Ok(()) => {
-                // The range is free, so nothing is removed or cut.
-                let number = self.ranges.values.put(value);
-                self.ranges.numbers.commit(&mut plan, Some(number));
-                Ok(())
-            }
-            Err(cause) => Err(Rejected { value, cause }),
-        }
+        or_reject!(self.ranges.prepare_insert(&mut plan), value);
+        // The range is free, so nothing is removed or cut.
+        let number = self.ranges.values.put(value);
+        self.ranges.numbers.commit(&mut plan, Some(number));
+        Ok(())
     }
 
     /// Removes the whole entry that contains an index. Never takes memory.
@@ -159,7 +140,7 @@ impl<V, K: Key> RangeMap<V, K> {
         let Some(span) = within(&bounds) else { return Ok(()) };
         let mut plan = StorePlan::new(span);
         self.ranges.prepare(&mut plan, false)?;
-        let second = self.ranges.cut_in_two(&plan).map(|number| self.ranges.values.get(number).clone());
+        let second = self.ranges.cloned_second(&plan);
         self.ranges.commit(&mut plan, None, second);
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::numbered::{CutEnd, Numbered, number_of, put_both};
 use super::store::of_words;
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
-use crate::error::StoreError;
+use crate::error::{StoreError, or_reject};
 use crate::key::{Key, to_store, within};
 use crate::map::{Removed, overlap};
 use crate::tree::StorePlan;
@@ -70,19 +70,12 @@ impl<V, K: Key> RangeMap<V, K> {
         value: V,
         cut: impl FnMut(K::Span, K::Span, &V) -> V,
     ) -> Result<Removed<V, K>, Rejected<V, StoreError>> {
-        let span = match to_store(&bounds) {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        match self.ranges.plan_taking(&mut plan, true) {
-            Ok(taken) => {
-                let mut cut = of_words::<K, V>(cut);
-                let ends = self.ranges.kept_ends(span, &mut cut);
-                Ok(Removed::new(self.ranges.commit_taking(&mut plan, span, Some(value), taken, ends, cut)))
-            }
-            Err(cause) => Err(Rejected { value, cause: cause.into() }),
-        }
+        let taken = or_reject!(self.ranges.plan_taking(&mut plan, true), value);
+        let mut cut = of_words::<K, V>(cut);
+        let ends = self.ranges.kept_ends(span, &mut cut);
+        Ok(Removed::new(self.ranges.commit_taking(&mut plan, span, Some(value), taken, ends, cut)))
     }
 }
 
@@ -136,19 +129,12 @@ impl<V: Clone, K: Key> RangeMap<V, K> {
         bounds: impl RangeBounds<K>,
         value: V,
     ) -> Result<Removed<V, K>, Rejected<V, StoreError>> {
-        let span = match to_store(&bounds) {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
-        match self.ranges.plan_taking(&mut plan, true) {
-            Ok(taken) => {
-                let ends = self.ranges.cloned_end(&plan);
-                let cut = |_, _, value: &V| value.clone();
-                Ok(Removed::new(self.ranges.commit_taking(&mut plan, span, Some(value), taken, ends, cut)))
-            }
-            Err(cause) => Err(Rejected { value, cause: cause.into() }),
-        }
+        let taken = or_reject!(self.ranges.plan_taking(&mut plan, true), value);
+        let ends = self.ranges.cloned_end(&plan);
+        let cut = |_, _, value: &V| value.clone();
+        Ok(Removed::new(self.ranges.commit_taking(&mut plan, span, Some(value), taken, ends, cut)))
     }
 
     /// Splits off everything from an index on, as a new map. An entry that contains the index, but does not start

@@ -4,7 +4,7 @@ use super::RangeMap;
 use super::numbered::{CutEnd, Numbered, number_of, put_both};
 use super::store::of_words;
 use crate::OutOfMemory;
-use crate::error::{InsertError, StoreError};
+use crate::error::{InsertError, StoreError, or_reject};
 use crate::key::{Key, to_store, within};
 use crate::map::Changes;
 use crate::tree::StorePlan;
@@ -83,20 +83,13 @@ impl<V, K: Key> Transaction<'_, V, K> {
     where
         V: Clone,
     {
-        let span = match to_store(&bounds) {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
         let ranges = &mut self.map.ranges;
-        match self.stores.plan(ranges, &mut plan, true) {
-            Ok(()) => {
-                let second = ranges.cut_in_two(&plan).map(|number| ranges.values.get(number).clone());
-                self.stores.apply(ranges, &mut plan, Some(value), second);
-                Ok(())
-            }
-            Err(cause) => Err(Rejected { value, cause: cause.into() }),
-        }
+        or_reject!(self.stores.plan(ranges, &mut plan, true), value);
+        let second = ranges.cloned_second(&plan);
+        self.stores.apply(ranges, &mut plan, Some(value), second);
+        Ok(())
     }
 
     /// As [`store`](Self::store), and computes new values for the remaining parts of cut entries, as
@@ -124,19 +117,12 @@ impl<V, K: Key> Transaction<'_, V, K> {
         value: V,
         cut: impl FnMut(K::Span, K::Span, &V) -> V,
     ) -> Result<(), Rejected<V, StoreError>> {
-        let span = match to_store(&bounds) {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
         let ranges = &mut self.map.ranges;
-        match self.stores.plan(ranges, &mut plan, true) {
-            Ok(()) => {
-                self.stores.apply_with(ranges, &mut plan, span, Some(value), of_words::<K, V>(cut));
-                Ok(())
-            }
-            Err(cause) => Err(Rejected { value, cause: cause.into() }),
-        }
+        or_reject!(self.stores.plan(ranges, &mut plan, true), value);
+        self.stores.apply_with(ranges, &mut plan, span, Some(value), of_words::<K, V>(cut));
+        Ok(())
     }
 
     /// Stores a value over a free range.
@@ -146,19 +132,12 @@ impl<V, K: Key> Transaction<'_, V, K> {
     /// # Errors
     /// As for [`RangeMap::insert`]. The stores before stay, and can be committed or dropped.
     pub fn insert(&mut self, bounds: impl RangeBounds<K>, value: V) -> Result<(), Rejected<V, InsertError>> {
-        let span = match to_store(&bounds) {
-            Ok(span) => span,
-            Err(cause) => return Err(Rejected { value, cause: cause.into() }),
-        };
+        let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
         let ranges = &mut self.map.ranges;
-        match self.stores.plan_insert(ranges, &mut plan) {
-            Ok(()) => {
-                self.stores.apply(ranges, &mut plan, Some(value), None);
-                Ok(())
-            }
-            Err(cause) => Err(Rejected { value, cause }),
-        }
+        or_reject!(self.stores.plan_insert(ranges, &mut plan), value);
+        self.stores.apply(ranges, &mut plan, Some(value), None);
+        Ok(())
     }
 
     /// Removes everything in a range. An entry that reaches beyond it is cut, as by [`RangeMap::remove_range`]. An
@@ -176,7 +155,7 @@ impl<V, K: Key> Transaction<'_, V, K> {
         let mut plan = StorePlan::new(span);
         let ranges = &mut self.map.ranges;
         self.stores.plan(ranges, &mut plan, false)?;
-        let second = ranges.cut_in_two(&plan).map(|number| ranges.values.get(number).clone());
+        let second = ranges.cloned_second(&plan);
         self.stores.apply(ranges, &mut plan, None, second);
         Ok(())
     }

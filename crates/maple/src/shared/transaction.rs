@@ -5,7 +5,7 @@ use super::words::{Reclaimed, borrow_from};
 use super::writer::Writer;
 use super::{MapleTree, WriterGuard};
 use crate::entry::{StoredValue, Word};
-use crate::error::WriteError;
+use crate::error::{WriteError, or_reject};
 use crate::map::NewWord;
 use crate::tree::{Publish, StorePlan};
 use core::fmt;
@@ -150,17 +150,12 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         value: E,
         is_insert: bool,
     ) -> Result<(), Rejected<E, WriteError>> {
-        let Some(span) = Span::from_bounds(bounds) else {
-            return Err(Rejected { value, cause: WriteError::EmptyRange });
-        };
+        let span = or_reject!(Span::from_bounds(bounds).ok_or(WriteError::EmptyRange), value);
         // A split may panic: then the value is dropped after the lock is released.
         let entry = NewWord::new(value);
         let mut plan = StorePlan::new(span);
-        let mut writer = match self.plan_put(&mut plan, is_insert) {
-            Ok(writer) => writer,
-            // No lock is held here: turning the word back into a value runs the caller's code.
-            Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
-        };
+        // If it was refused, no lock is held here: turning the word back into a value runs the caller's code.
+        let mut writer = or_reject!(self.plan_put(&mut plan, is_insert), entry.into_value());
         let second = self.second(&writer, &plan);
         let word = entry.word();
         self.inserted.push(word);

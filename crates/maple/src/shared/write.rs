@@ -6,7 +6,7 @@ use super::writer::Writer;
 use super::{MapleTree, WriterGuard};
 use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
-use crate::error::WriteError;
+use crate::error::{WriteError, or_reject};
 use crate::map::NewWord;
 use crate::tree::{Publish, StorePlan, Subtrees, Words};
 use core::mem;
@@ -65,18 +65,13 @@ impl<E: StoredValue> MapleTree<E> {
         is_insert: bool,
         lock: impl FnOnce(&'a Self) -> Result<WriterGuard<'a>, WriteError>,
     ) -> Result<Reclaimed<E>, Rejected<E, WriteError>> {
-        let Some(span) = Span::from_bounds(bounds) else {
-            return Err(Rejected { value, cause: WriteError::EmptyRange });
-        };
+        let span = or_reject!(Span::from_bounds(bounds).ok_or(WriteError::EmptyRange), value);
         // A split or the drop of a leftover may panic: then the value is dropped while no lock is held.
         let entry = NewWord::new(value);
         let mut plan = StorePlan::new(span);
         let planned = lock(self).and_then(|writer| self.plan_put(writer, &mut plan, is_insert));
-        let (mut writer, way) = match planned {
-            Ok(planned) => planned,
-            // No lock is held here: turning the word back into a value runs the caller's code.
-            Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
-        };
+        // If it was refused, no lock is held here: turning the word back into a value runs the caller's code.
+        let (mut writer, way) = or_reject!(planned, entry.into_value());
         let own = self.commit(&mut writer, &mut plan, way, Some(entry.word()));
         entry.stored();
         Ok(own)

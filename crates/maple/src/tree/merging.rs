@@ -1,8 +1,8 @@
 //! Plans a store that absorbs what touches its range, in the descent that finds its place.
 //!
 //! The walk goes to the index before the range. The slot there is the neighbour below the range, or contains the start
-//! of the range; in both cases it is the only one that may be absorbed on that side. So another walk is needed only
-//! where that slot ends its leaf, and the range begins in the next.
+//! of the range. In both cases it is the only one that may be absorbed on that side. So a second walk is needed only if
+//! that slot is the last of its leaf, and the range begins in the next leaf.
 
 use super::{Memory, StorePlan, Tree, indexes};
 use crate::entry::Word;

@@ -174,40 +174,28 @@ impl<M: Memory> Tree<M> {
     /// A leaf for a change. In a version, it is the version's own.
     #[inline]
     fn leaf_mut(&mut self, id: NodeId) -> &mut Leaf {
-        debug_assert!(
-            self.version.open().is_none_or(|version| version.leaves.has(id)),
-            "M9: a leaf is thawed"
-        );
+        debug_assert!(self.version.may_change_leaf(id), "M9: a leaf is thawed");
         &mut self.leaves[id]
     }
 
     /// An inner node for a change. In a version, it is the version's own.
     #[inline]
     fn inner_mut(&mut self, id: NodeId) -> &mut Inner {
-        debug_assert!(
-            self.version.open().is_none_or(|version| version.inners.has(id)),
-            "M9: a node is thawed"
-        );
+        debug_assert!(self.version.may_change_inner(id), "M9: a node is thawed");
         &mut self.inners[id]
     }
 
     /// Records the longest gap below a child, in a node that others may read. In a version, it is the version's own.
     #[inline]
     fn set_gap(&mut self, id: NodeId, slot: usize, gap: Extent) {
-        debug_assert!(
-            self.version.open().is_none_or(|version| version.inners.has(id)),
-            "M9: a node is thawed"
-        );
+        debug_assert!(self.version.may_change_inner(id), "M9: a node is thawed");
         self.inners.set_gap(id, slot, gap);
     }
 
     /// Replaces an entry's word, in a leaf that others may read. In a version, it is the version's own.
     #[inline]
     fn set_word(&mut self, id: NodeId, slot: usize, word: Word) {
-        debug_assert!(
-            self.version.open().is_none_or(|version| version.leaves.has(id)),
-            "M9: a leaf is thawed"
-        );
+        debug_assert!(self.version.may_change_leaf(id), "M9: a leaf is thawed");
         self.leaves.set_word(id, slot, word);
     }
 

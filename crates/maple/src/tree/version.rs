@@ -212,6 +212,16 @@ impl<M: Memory> Versions<M> {
         self.0.as_deref().map(|[version]| version).filter(|version| version.on)
     }
 
+    /// Whether a leaf may be changed: no version is open, or it is the version's own.
+    pub(super) fn may_change_leaf(&self, id: NodeId) -> bool {
+        self.open().is_none_or(|version| version.leaves.has(id))
+    }
+
+    /// Whether an inner node may be changed, as [`may_change_leaf`](Self::may_change_leaf).
+    pub(super) fn may_change_inner(&self, id: NodeId) -> bool {
+        self.open().is_none_or(|version| version.inners.has(id))
+    }
+
     /// The open version, mutable.
     #[inline]
     pub(super) fn open_mut(&mut self) -> Option<&mut Version<M>> {

@@ -10,7 +10,9 @@ use freehold_maple::Nodes;
 use freehold_maple::maple_tree::{MapleTree, WriteError};
 use freehold_units::Span;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 /// From one entry to the next.
 pub(crate) const STRIDE: u64 = 10;
@@ -22,6 +24,18 @@ pub(crate) type Slot = (Span, Option<u32>);
 
 pub(crate) fn span(first: u64, last: u64) -> Span {
     Span::new(first, last).unwrap()
+}
+
+/// Fails where an operation waits for ever.
+pub(crate) fn ends(operation: impl FnOnce() + Send + 'static) {
+    let (done, ended) = channel();
+    let thread = std::thread::spawn(move || {
+        operation();
+        done.send(()).unwrap();
+    });
+    let waited = ended.recv_timeout(Duration::from_secs(if cfg!(miri) { 300 } else { 20 }));
+    assert_ne!(waited, Err(RecvTimeoutError::Timeout), "it waits for ever");
+    thread.join().unwrap();
 }
 
 /// Readers hold back what every map of the process retired: a test with one that stalls runs alone.

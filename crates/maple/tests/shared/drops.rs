@@ -1,20 +1,17 @@
 //! Drops of values that panic while other maps have readers.
 
-use crate::common::alone;
+use crate::common::{alone, ends};
 use crate::fuse::{DROP_PANICS, Fuse};
 use freehold_maple::MapleTree;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
-use std::time::Duration;
 
 /// A map whose values wait is dropped, the drop of one panics, and this thread reads another map: nothing waits for that reader.
 #[test]
 #[cfg_attr(miri, ignore = "the value that is still in the tree is leaked, as documented")]
 fn a_drop_that_panics_beside_readers_of_another_map() {
     let _alone = alone();
-    let (done, ended) = channel();
-    let thread = std::thread::spawn(move || {
+    ends(|| {
         let other = MapleTree::<u64>::new();
         let snapshot = other.snapshot().unwrap();
         let map = MapleTree::new();
@@ -28,9 +25,5 @@ fn a_drop_that_panics_beside_readers_of_another_map() {
         // Those that waited are dropped.
         assert!(values[..3].iter().all(|value| Arc::strong_count(value) == 1));
         drop(snapshot);
-        done.send(()).unwrap();
     });
-    let waited = ended.recv_timeout(Duration::from_secs(if cfg!(miri) { 300 } else { 20 }));
-    assert_ne!(waited, Err(std::sync::mpsc::RecvTimeoutError::Timeout), "it waits for ever");
-    thread.join().unwrap();
 }

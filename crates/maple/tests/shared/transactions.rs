@@ -1,14 +1,15 @@
 //! Transactions of the shared map: readers see all stores or none; what is dropped has changed nothing; what fails inside leaves
 //! the stores before.
 
-use crate::common::{Map, Model, Random, STRIDE, alone, beside_others, compare, filled, filled_with, span};
+use crate::common::{
+    Map, Model, Random, STRIDE, alone, beside_others, compare, ends, filled, filled_with, span,
+};
 use crate::fuse::{DROP_CALLS, DROP_PANICS, Fuse, SPLIT_PANICS};
 use freehold_maple::maple_tree::{MapleTree, Snapshot, Transaction, WriteError};
 use freehold_maple::{Nodes, Plain, PlainValue};
 use freehold_units::Span;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock, Weak};
 use std::time::Duration;
 
@@ -279,18 +280,6 @@ fn a_panic_amid_a_transaction() {
     assert_eq!((entries(&map), counts()), (before, was));
     map.store(span(3, 250), Fuse(Arc::clone(&values[40]))).unwrap();
     assert_eq!(entries(&map).len(), 1 + 1 + 15);
-}
-
-/// Fails where an operation waits for ever.
-fn ends(operation: impl FnOnce() + Send + 'static) {
-    let (done, ended) = channel();
-    let thread = std::thread::spawn(move || {
-        operation();
-        done.send(()).unwrap();
-    });
-    let waited = ended.recv_timeout(Duration::from_secs(if cfg!(miri) { 300 } else { 20 }));
-    assert_ne!(waited, Err(std::sync::mpsc::RecvTimeoutError::Timeout), "it waits for ever");
-    thread.join().unwrap();
 }
 
 /// Nobody reads a map that is dropped, whoever reads another: it waits for no one, with values to drop or without.

@@ -28,8 +28,8 @@ impl fmt::Display for AddMode {
     }
 }
 
-/// Adds to the slots of one heap. They are `stride_bytes` apart: one for each CPU, then the stray slot, then the slot
-/// of batches.
+/// Adds to the slots of one heap. They are `stride_bytes` apart: one for each CPU, then the overflow slot, then the
+/// slot of batches.
 #[derive(Debug)]
 pub(super) struct Adder {
     /// The add of the first mode; disabled in the others.
@@ -39,8 +39,8 @@ pub(super) struct Adder {
     mode: AddMode,
     cpus: u32,
     stride_bytes: usize,
-    /// Whether any add ever went to the stray slot of an object, or to that of batches. Set before the add.
-    strays: AtomicBool,
+    /// Whether any add ever went to the overflow slot of an object, or to that of batches. Set before the add.
+    overflow: AtomicBool,
     batches: AtomicBool,
 }
 
@@ -55,7 +55,7 @@ impl Adder {
             mode,
             cpus,
             stride_bytes,
-            strays: AtomicBool::new(false),
+            overflow: AtomicBool::new(false),
             batches: AtomicBool::new(false),
         }
     }
@@ -111,7 +111,7 @@ impl Adder {
             if !self.adds.add(first, value) {
                 self.add_two_atomic((first, value), (other, more));
             } else if !self.adds.add(other, more) {
-                self.add_stray(other, more);
+                self.add_to_overflow(other, more);
             }
         }
     }
@@ -145,7 +145,7 @@ impl Adder {
         }
     }
 
-    /// An atomic add to the slot of the CPU or the thread; in the first mode, to the stray slot.
+    /// An atomic add to the slot of the CPU or the thread; in the first mode, to the overflow slot.
     ///
     /// # Safety
     /// As [`Adder::add`].
@@ -154,21 +154,21 @@ impl Adder {
         // SAFETY: the index is below the number of CPUs.
         unsafe {
             if self.mode == AddMode::Sequence {
-                self.add_stray(first, value)
+                self.add_to_overflow(first, value)
             } else {
                 self.slot(first, self.index()).fetch_add(value, Ordering::Relaxed)
             }
         }
     }
 
-    /// The add of a thread without a registered area.
+    /// The add of a thread without a registered area: the kernel gives it no CPU's number.
     ///
     /// # Safety
     /// As [`Adder::add`].
     #[cold]
-    unsafe fn add_stray(&self, first: *mut u64, value: u64) -> u64 {
-        self.strays.store(true, Ordering::Relaxed);
-        // SAFETY: the stray unit follows those of CPUs.
+    unsafe fn add_to_overflow(&self, first: *mut u64, value: u64) -> u64 {
+        self.overflow.store(true, Ordering::Relaxed);
+        // SAFETY: the overflow unit follows those of CPUs.
         unsafe { self.slot(first, self.cpus).fetch_add(value, Ordering::Relaxed) }
     }
 
@@ -195,10 +195,10 @@ impl Adder {
         unsafe { self.slot(first, self.cpus + 1).load(Ordering::Relaxed) }
     }
 
-    /// Number of units that hold parts of sums: those of CPUs, and the stray one once it was used.
+    /// Number of units that hold parts of sums: those of CPUs, and the overflow unit once it was used.
     #[inline]
     pub(super) fn summed_units(&self) -> u32 {
-        self.cpus + u32::from(self.strays.load(Ordering::Relaxed))
+        self.cpus + u32::from(self.overflow.load(Ordering::Relaxed))
     }
 
     /// Units that were ever written to.

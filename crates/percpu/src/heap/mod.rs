@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   base                  + stride              + 2 stride ...        cpus stride      (cpus + 1) stride
-//!   | unit of CPU 0 |     | unit of CPU 1 |     ...                   | strays  |      | batches |
+//!   | unit of CPU 0 |     | unit of CPU 1 |     ...                   | overflow|      | batches |
 //!   |  a   b   c    |     |  a   b   c    |                           |  a b c  |      |  a b c  |
 //!      place
 //!
 //!   stride   the capacity and one page: units start at different colours of a cache
-//!   strays   what is added by threads that the kernel gives no CPU's number
-//!   batches  whole batches that approximate counters handed on
+//!   overflow the adds of threads that the kernel gives no CPU's number
+//!   batches  whole batches that approximate counters passed on
 //! ```
 //!
 //! An object is one place: an offset that is valid in every unit. A page gets memory when a CPU first writes to it, so
@@ -44,8 +44,8 @@
 //! ([`freehold_sys::fork`]).
 //!
 //! # Invariants
-//! - P10: in the first mode, only restartable sequences write the slots of CPUs. Strays and batches are only written
-//!   atomically.
+//! - P10: in the first mode, only restartable sequences write the slots of CPUs. The overflow unit and that of batches
+//!   are only written atomically.
 //! - P11: free memory, and the clean places of magazines, are zero in every unit.
 //! - P12: a place belongs to an object, to one magazine, to the stock, or is free in the set.
 //! - P13: the sum over all units is the sum of all adds.

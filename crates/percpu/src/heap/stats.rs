@@ -46,7 +46,7 @@ impl PerCpuHeap {
         }
     }
 
-    /// Bytes of memory behind each unit: those of CPUs, then that of strays, then that of batches.
+    /// Bytes of memory behind each unit: those of CPUs, then the overflow unit, then that of batches.
     ///
     /// Cost: system calls that pass every page of the heap's capacity in each unit.
     ///

@@ -12,7 +12,7 @@ use std::vec::Vec;
 /// Bytes of a chunk in each unit.
 pub(super) const UNIT_BYTES: u32 = 256 << 10;
 
-/// Units in addition to those of CPUs: strays and batches.
+/// Units in addition to those of CPUs: the overflow unit and that of batches.
 pub(super) const EXTRA_UNITS: u32 = 2;
 
 /// The units of a heap: `cpus` and [`EXTRA_UNITS`] more, `stride_bytes` apart.

@@ -1,7 +1,7 @@
-//! Text that grows, or is refused memory: what a page is written into.
+//! The text that a page is written into. Its growth can fail.
 //!
-//! A refusal is noted and the text goes on without the part, so that formatting code has no errors to pass. Whoever takes
-//! the text learns of it.
+//! A part for which there is no memory is left out, and the failure is recorded, so that formatting code passes no
+//! errors. The call that takes the text returns the error.
 
 use crate::OutOfMemory;
 use std::alloc::{Layout, handle_alloc_error};

@@ -63,7 +63,7 @@ pub(crate) struct Leaf<V> {
     guards: [u32; WIDTH],
     /// log2 of the alignments in bytes that regions were allocated with.
     aligns: [u8; WIDTH],
-    /// `None` for markers and holds.
+    /// `None` for markers and placeholders.
     values: [Option<V>; WIDTH],
 }
 

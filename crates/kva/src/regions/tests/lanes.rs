@@ -53,16 +53,16 @@ fn leaf_of(first: u128, is_far: bool, known: &[Known]) -> Leaf<()> {
 fn check_places(leaf: &Leaf<()>, known: &[Known], wanted: &GranuleRequest) {
     let (size, align) = (u128::from(wanted.size), u128::from(wanted.mask) + 1);
     let lowest = known.iter().enumerate().filter_map(|(slot, entry)| {
-        let place = entry.1.max(wanted.from.into()).next_multiple_of(align);
+        let place = entry.1.max(wanted.first.into()).next_multiple_of(align);
         (place + size <= entry.2).then_some((place, slot))
     });
     assert_eq!(leaf.lowest(wanted), lowest.min().map(|(place, slot)| (slot, place as u64)), "{wanted:?}");
     let highest = known.iter().enumerate().filter_map(|(slot, entry)| {
-        let end = entry.2.min(u128::from(wanted.until) + 1);
+        let end = entry.2.min(u128::from(wanted.last) + 1);
         let place = end.checked_sub(size)? / align * align;
         (place >= entry.1).then_some((place, slot))
     });
-    let highest = highest.max().filter(|&(place, _)| place >= wanted.from.into());
+    let highest = highest.max().filter(|&(place, _)| place >= wanted.first.into());
     assert_eq!(leaf.highest(wanted), highest.map(|(place, slot)| (slot, place as u64)), "{wanted:?}");
 }
 

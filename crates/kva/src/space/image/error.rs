@@ -87,9 +87,9 @@ pub enum RestoreError<E> {
         /// The offset of the run that must not be there.
         at: usize,
     },
-    /// A hold does not match the move of any region of the space.
+    /// A placeholder does not match the move of any region of the space.
     Move {
-        /// The start of the region or of the hold.
+        /// The start of the region or of the placeholder.
         address: u64,
     },
     /// A space without addresses.

@@ -28,7 +28,7 @@
 //!   free         1  granules - 1
 //!   region       2  granules - 1, granules of guard, from version 2 on the alignment, bytes of value; then these bytes
 //!   carved       3  the same, for a region that a sub-space hands out
-//!   hold         4  granules - 1, and in granules where the region starts that moves there, and where it will
+//!   placeholder  4  granules - 1, and in granules where the region starts that moves there, and where it will
 //! ```
 //!
 //! Numbers are below 2^64 and in minimal LEB128: seven bits to a byte, the lowest first, with the top bit set in all
@@ -75,5 +75,5 @@ mod kind {
     pub(super) const FREE: u8 = 1;
     pub(super) const REGION: u8 = 2;
     pub(super) const CARVED: u8 = 3;
-    pub(super) const HOLD: u8 = 4;
+    pub(super) const PLACEHOLDER: u8 = 4;
 }

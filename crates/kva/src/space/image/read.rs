@@ -17,8 +17,8 @@ pub(super) enum Part<'a> {
         is_carved: bool,
         value: &'a [u8],
     },
-    /// `from` and `to`: the old and the new start of the region that moves to this hold.
-    Hold {
+    /// `from` and `to`: the old and the new start of the region that moves to this placeholder.
+    Placeholder {
         span: Span,
         from: u64,
         to: u64,
@@ -113,7 +113,7 @@ impl<'a> Runs<'a> {
                 if kind == kind::HOLE { Part::Hole } else { Part::Free(span) }
             }
             kind::REGION | kind::CARVED => self.region(at, kind == kind::CARVED)?,
-            kind::HOLD if self.version >= MOVING => self.hold(at)?,
+            kind::PLACEHOLDER if self.version >= MOVING => self.placeholder(at)?,
             _ => return Err(RestoreError::Kind { at, kind }),
         };
         Ok(Some(part))
@@ -138,7 +138,7 @@ impl<'a> Runs<'a> {
         Ok(Part::Region { span, terms, guard, is_carved, value: self.value()? })
     }
 
-    fn hold<E>(&mut self, at: usize) -> Result<Part<'a>, RestoreError<E>> {
+    fn placeholder<E>(&mut self, at: usize) -> Result<Part<'a>, RestoreError<E>> {
         let reach = self.number()?;
         let span = self.granules(reach).ok_or(RestoreError::PastTheEnd { at })?;
         let mut place = || {
@@ -147,7 +147,7 @@ impl<'a> Runs<'a> {
         };
         let (from, to) = (place()?, place()?);
         self.needed = MOVING;
-        Ok(Part::Hold { span, from, to })
+        Ok(Part::Placeholder { span, from, to })
     }
 
     fn value<E>(&mut self) -> Result<&'a [u8], RestoreError<E>> {

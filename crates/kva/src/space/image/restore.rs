@@ -35,7 +35,7 @@ impl<V> AddressSpace<V> {
             }
         }
         space.hull = hull.ok_or(RestoreError::Empty)?;
-        // A region may come after the hold that it moves to.
+        // A region may come after the placeholder that it moves to.
         match space.restore_moves(&moves)? {
             None => Ok(space),
             Some(address) => Err(RestoreError::Move { address }),
@@ -70,7 +70,7 @@ impl<V> AddressSpace<V> {
                 self.occupy(block, taken, terms, Some(value), &mut ());
                 Ok(Some(taken))
             }
-            Part::Hold { span, from, to } => {
+            Part::Placeholder { span, from, to } => {
                 self.rebuild_block(span)?;
                 moves.try_reserve(1).map_err(OutOfMemory::from)?;
                 moves.push((from, to, span.first()));

@@ -256,7 +256,7 @@ fn version_3_holds_pending_moves() {
     let bytes = space.to_bytes(|&value, to| to.put(&[value])).unwrap();
     assert_eq!(bytes[8..12], MOVING.to_le_bytes());
     // Three pages free; one held for the region at 4, which goes to 3; that region, without guard; the rest.
-    let runs = [kind::FREE, 2, kind::HOLD, 0, 4, 3, kind::REGION, 1, 0, 0, 1, 7, kind::FREE, 9];
+    let runs = [kind::FREE, 2, kind::PLACEHOLDER, 0, 4, 3, kind::REGION, 1, 0, 0, 1, 7, kind::FREE, 9];
     assert_eq!(bytes[24..bytes.len() - 4], runs);
     let mut back = restored(&bytes).unwrap();
     back.validate().unwrap();
@@ -267,20 +267,26 @@ fn version_3_holds_pending_moves() {
     assert_eq!(back.free_blocks().collect::<Vec<_>>(), [pages(0, 3), pages(5, 11)]);
     let region = [kind::REGION, 0, 0, 0, 1, 7];
     for (runs, error) in [
-        // No such region, no room for it, a hold that is longer, a carved one, two moves of one, none at all.
-        ([kind::HOLD, 0, 4, 0].to_vec(), RestoreError::Move { address: 4 * PAGE }),
-        ([&[kind::HOLD, 0, 1, 2][..], &region].concat(), RestoreError::Move { address: 0 }),
-        ([&[kind::HOLD, 1, 2, 0][..], &region].concat(), RestoreError::Move { address: 0 }),
-        ([kind::HOLD, 0, 1, 0, kind::CARVED, 0, 0, 0, 1, 7].to_vec(), RestoreError::Move { address: PAGE }),
+        // No such region, no room for it, a placeholder that is longer, a carved one, two moves of one, none at all.
+        ([kind::PLACEHOLDER, 0, 4, 0].to_vec(), RestoreError::Move { address: 4 * PAGE }),
+        ([&[kind::PLACEHOLDER, 0, 1, 2][..], &region].concat(), RestoreError::Move { address: 0 }),
+        ([&[kind::PLACEHOLDER, 1, 2, 0][..], &region].concat(), RestoreError::Move { address: 0 }),
         (
-            [&[kind::HOLD, 0, 1, 0][..], &region, &[kind::HOLD, 0, 1, 2]].concat(),
+            [kind::PLACEHOLDER, 0, 1, 0, kind::CARVED, 0, 0, 0, 1, 7].to_vec(),
+            RestoreError::Move { address: PAGE },
+        ),
+        (
+            [&[kind::PLACEHOLDER, 0, 1, 0][..], &region, &[kind::PLACEHOLDER, 0, 1, 2]].concat(),
             RestoreError::Move { address: PAGE },
         ),
         (region.to_vec(), RestoreError::NotLowestVersion),
-        ([&[kind::HOLD, 0][..], &[0xff; 9], &[1, 0]].concat(), RestoreError::PastTheEnd { at: 24 }),
+        ([&[kind::PLACEHOLDER, 0][..], &[0xff; 9], &[1, 0]].concat(), RestoreError::PastTheEnd { at: 24 }),
     ] {
         assert_eq!(wrong(&framed(MOVING, 12, &runs)), error, "{runs:?}");
     }
-    let hold = [kind::FREE, 0, kind::HOLD, 0, 4, 3];
-    assert_eq!(wrong(&framed(ALIGNED, 12, &hold)), RestoreError::Kind { at: 26, kind: kind::HOLD });
+    let placeholder = [kind::FREE, 0, kind::PLACEHOLDER, 0, 4, 3];
+    assert_eq!(
+        wrong(&framed(ALIGNED, 12, &placeholder)),
+        RestoreError::Kind { at: 26, kind: kind::PLACEHOLDER }
+    );
 }

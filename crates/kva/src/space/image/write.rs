@@ -105,7 +105,7 @@ impl<V> AddressSpace<V> {
                     Some(kept) => self.put_region(&entry, kept, version, &mut to, &mut encode)?,
                     None => {
                         let (from, place) = self.moves.ends_of(entry.taken.first());
-                        to.put(&[kind::HOLD]);
+                        to.put(&[kind::PLACEHOLDER]);
                         to.number(less_one(entry.taken));
                         to.number(from >> shift);
                         to.number(place >> shift);

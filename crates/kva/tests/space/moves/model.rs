@@ -137,15 +137,15 @@ impl Model {
     }
 
     /// What is held beyond the old places: one piece for each region that moves.
-    pub(super) fn holds(&self) -> Vec<Span> {
-        let mut holds: BTreeMap<u64, Span> = BTreeMap::new();
+    pub(super) fn placeholders(&self) -> Vec<Span> {
+        let mut placeholders: BTreeMap<u64, Span> = BTreeMap::new();
         for (&granule, &cell) in &self.cells {
             if let Cell::There(number) = cell {
                 let here = self.span_of(granule, 1);
-                holds.entry(number).and_modify(|hold| *hold = hold.hull(here)).or_insert(here);
+                placeholders.entry(number).and_modify(|all| *all = all.hull(here)).or_insert(here);
             }
         }
-        holds.into_values().collect()
+        placeholders.into_values().collect()
     }
 
     pub(super) fn free_bytes(&self) -> u128 {

@@ -180,7 +180,7 @@ impl Twins {
             Cell::There(number) => super::Model::moved(self.model.regions[&number]),
         });
         let whole = spans.flat_map(|region| [self.model.usable(region), self.model.with_guard(region)]);
-        whole.chain(self.model.holds()).collect()
+        whole.chain(self.model.placeholders()).collect()
     }
 
     pub(super) fn remove(&mut self, span: Span) {
