@@ -82,7 +82,7 @@ impl PooledSpace {
 
     /// Whether [`PooledSpace::alloc_extent_again`] would succeed now. While other threads work, the answer is a hint.
     ///
-    /// Cost: two loads.
+    /// Cost: constant; it writes nothing.
     #[must_use]
     pub fn is_extent_ready(&self, name: SlabRef) -> bool {
         self.extent(name).is_some_and(|slab| {
