@@ -221,9 +221,9 @@ impl Recorder {
         cache: &Cache<T>,
         make: impl FnOnce(&str, &[(&str, &str)]) -> Result<T, RegistryError>,
     ) -> Option<T> {
-        // Read before the registry is asked: what is removed from then on is forgotten.
-        let removals = self.registry.removals();
-        if let Some(handle) = cache.get(key, removals) {
+        // Read before the registry is asked: handles from before a later change are forgotten.
+        let epoch = self.registry.epoch();
+        if let Some(handle) = cache.get(key, epoch) {
             return Some(handle);
         }
         let name = sanitized(key.name());
@@ -231,7 +231,7 @@ impl Recorder {
             key.labels().map(|label| (sanitized_label(label.key()), label.value())).collect();
         let labels: Vec<_> = labels.iter().map(|(label, value)| (label.as_str(), *value)).collect();
         let handle = make(&name, &labels).inspect_err(|_| self.rejected.inc()).ok()?;
-        cache.put(key, &handle, removals, self.registry.len());
+        cache.put(key, &handle, epoch, self.registry.len());
         Some(handle)
     }
 

@@ -208,3 +208,26 @@ fn clashes_are_counted_and_removed_series_begin_again() {
     assert!(text.contains("hits{peer=\"a\"} 2\n") && !text.contains("peer=\"b\""), "{text}");
     assert!(text.contains("freehold_metrics_rejected_total 2\n"), "{text}");
 }
+
+#[test]
+fn a_raised_limit_gives_labels_a_series_of_their_own() {
+    let recorder = Recorder::new();
+    let registry = recorder.registry();
+    let count = |user: &'static str| metrics::counter!("logins", "user" => user).increment(1);
+    with_local_recorder(&recorder, || {
+        registry.limit_series_of("logins", 1).unwrap();
+        ["a", "b", "b"].into_iter().for_each(count);
+        registry.limit_series_of("logins", 2).unwrap();
+        ["a", "b", "c"].into_iter().for_each(count);
+        registry.limit_series_of("logins", 3).unwrap();
+        count("c");
+        registry.limit_series(9);
+        count("a");
+    });
+    let text = registry.render();
+    for (labels, logins) in
+        [("overflow=\"true\"", 3), ("user=\"a\"", 3), ("user=\"b\"", 1), ("user=\"c\"", 1)]
+    {
+        assert!(text.contains(&format!("logins{{{labels}}} {logins}\n")), "{text}");
+    }
+}
