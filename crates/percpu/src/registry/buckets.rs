@@ -186,7 +186,9 @@ mod tests {
     #[test]
     fn a_bucket_has_no_value_above_its_bound_if_own_buckets_end_there() {
         // The last product is 14.999999999999998.
-        for (unit, bound, most) in [(1.0, 0.0, 0), (1.0, 0.5, 0), (1.0, 2.5, 2), (0.1, 6.0, 0), (1e9, 1.5e-8, 15)] {
+        for (unit, bound, most) in
+            [(1.0, 0.0, 0), (1.0, 0.5, 0), (1.0, 2.5, 2), (0.1, 6.0, 0), (1e9, 1.5e-8, 15)]
+        {
             let buckets = Buckets::new(unit, &[bound]).unwrap();
             assert_eq!(buckets.all()[0].end, most + 1, "{bound} * {unit}");
         }
