@@ -45,7 +45,9 @@
 //! # What is refused
 //! It is counted in `freehold_metrics_rejected_total`: a histogram's value that is negative, not a number or too large; a
 //! metric of another kind under a name that is taken, or under the name of another's series, as `x_count` of a histogram
-//! `x`; and a unit that is described after the first histogram of the name, where it would change the parts.
+//! `x`; one without a name, with a label without one, with two labels whose names are equal once they are valid, or a
+//! histogram with the label `le`; and a unit that is described after the first histogram of the name, where it would change
+//! the parts.
 
 #![forbid(unsafe_code)]
 

@@ -49,9 +49,12 @@ fn what_cannot_be_recorded_is_counted() {
         [-1.0, -1e-9, f64::NAN, f64::INFINITY, 2e19, 7.0].into_iter().for_each(|value| bytes.record(value));
         metrics::gauge!("bytes").set(1.0);
         metrics::counter!("a", "x-y" => "", "x_y" => "").increment(1);
+        metrics::counter!("a", "" => "").increment(1);
+        metrics::counter!("").increment(1);
+        metrics::histogram!("a", "le" => "").record(1.0);
     });
     let text = registry.render();
-    assert!(text.contains("freehold_metrics_rejected_total 7\n"), "{text}");
+    assert!(text.contains("freehold_metrics_rejected_total 10\n"), "{text}");
     assert!(text.contains("bytes_count 1\n") && text.contains("bytes_sum 7\n"), "{text}");
 }
 
