@@ -82,6 +82,9 @@ fn cannot(file: &Path) -> String {
 
 /// Opens what is written to: for a file, a temporary one in its folder, or in the nearest that there is.
 fn place(file: &Path) -> anyhow::Result<Place> {
+    if file == Path::new("-") {
+        return usage("standard output has what a command says of the file; ./- is a file");
+    }
     // A link stays one: what it leads to is replaced.
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     if let Ok(there) = fs::metadata(&file) {

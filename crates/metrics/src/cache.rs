@@ -2,7 +2,8 @@
 //!
 //! - Locks are only tried: where one is taken, a look-up goes to the registry. So a child of `fork` never waits here for a
 //!   thread that it does not have.
-//! - Handles of removed series are forgotten at the first look-up of a new key, or of a removed one, after the removal.
+//! - Handles of an epoch of the registry are found in that epoch alone, so neither those of removed series nor those that a
+//!   limit refused a series of their own, once it is raised. They are forgotten at the first look-up of a new key in the next.
 //! - There are at most twice as many keys as series, plus some: keys that share the overflow series of a limit would
 //!   otherwise be kept without end.
 
@@ -39,8 +40,8 @@ impl Hasher for KeyHash {
 }
 
 struct Shard<T> {
-    /// The registry's number of removals when the first handle was put in.
-    removals: u64,
+    /// The registry's epoch when the first handle was put in.
+    epoch: u64,
     handles: HashMap<Key, T, BuildHasherDefault<KeyHash>>,
 }
 
@@ -61,7 +62,7 @@ impl<T> fmt::Debug for Cache<T> {
 
 impl<T: Clone> Cache<T> {
     pub(crate) fn new() -> Self {
-        let shard = || Shard { removals: 0, handles: HashMap::default() };
+        let shard = || Shard { epoch: 0, handles: HashMap::default() };
         Self { shards: (0..SHARDS).map(|_| Locked(RwLock::new(shard()))).collect() }
     }
 
@@ -70,24 +71,24 @@ impl<T: Clone> Cache<T> {
         &self.shards[(key.get_hash() >> 32) as usize % SHARDS].0
     }
 
-    /// The handle of a key, if it was put in since the last removal.
-    pub(crate) fn get(&self, key: &Key, removals: u64) -> Option<T> {
+    /// The handle of a key, if it was put in in this epoch.
+    pub(crate) fn get(&self, key: &Key, epoch: u64) -> Option<T> {
         let shard = self.shard(key).try_read().ok()?;
-        if shard.removals == removals { shard.handles.get(key).cloned() } else { None }
+        if shard.epoch == epoch { shard.handles.get(key).cloned() } else { None }
     }
 
-    /// Keeps a handle that was got from a registry of `series` series, after its removals were counted.
-    pub(crate) fn put(&self, key: &Key, handle: &T, removals: u64, series: usize) {
+    /// Keeps a handle that was got from a registry of `series` series, in an epoch that was read before.
+    pub(crate) fn put(&self, key: &Key, handle: &T, epoch: u64, series: usize) {
         for Locked(shard) in &self.shards {
             if let Ok(mut shard) = shard.try_write()
-                && shard.removals != removals
+                && shard.epoch != epoch
             {
                 shard.handles.clear();
-                shard.removals = removals;
+                shard.epoch = epoch;
             }
         }
         if let Ok(mut shard) = self.shard(key).try_write()
-            && shard.removals == removals
+            && shard.epoch == epoch
         {
             if shard.handles.len() > 2 * series / SHARDS + SPARE {
                 shard.handles.clear();

@@ -45,7 +45,9 @@
 //! # What is refused
 //! It is counted in `freehold_metrics_rejected_total`: a histogram's value that is negative, not a number or too large; a
 //! metric of another kind under a name that is taken, or under the name of another's series, as `x_count` of a histogram
-//! `x`; and a unit that is described after the first histogram of the name, where it would change the parts.
+//! `x`; one without a name, with a label without one, with two labels whose names are equal once they are valid, or a
+//! histogram with the label `le`; and a unit that is described after the first histogram of the name, where it would change
+//! the parts.
 
 #![forbid(unsafe_code)]
 
@@ -221,9 +223,9 @@ impl Recorder {
         cache: &Cache<T>,
         make: impl FnOnce(&str, &[(&str, &str)]) -> Result<T, RegistryError>,
     ) -> Option<T> {
-        // Read before the registry is asked: what is removed from then on is forgotten.
-        let removals = self.registry.removals();
-        if let Some(handle) = cache.get(key, removals) {
+        // Read before the registry is asked: handles from before a later change are forgotten.
+        let epoch = self.registry.epoch();
+        if let Some(handle) = cache.get(key, epoch) {
             return Some(handle);
         }
         let name = sanitized(key.name());
@@ -231,7 +233,7 @@ impl Recorder {
             key.labels().map(|label| (sanitized_label(label.key()), label.value())).collect();
         let labels: Vec<_> = labels.iter().map(|(label, value)| (label.as_str(), *value)).collect();
         let handle = make(&name, &labels).inspect_err(|_| self.rejected.inc()).ok()?;
-        cache.put(key, &handle, removals, self.registry.len());
+        cache.put(key, &handle, epoch, self.registry.len());
         Some(handle)
     }
 

@@ -49,9 +49,12 @@ fn what_cannot_be_recorded_is_counted() {
         [-1.0, -1e-9, f64::NAN, f64::INFINITY, 2e19, 7.0].into_iter().for_each(|value| bytes.record(value));
         metrics::gauge!("bytes").set(1.0);
         metrics::counter!("a", "x-y" => "", "x_y" => "").increment(1);
+        metrics::counter!("a", "" => "").increment(1);
+        metrics::counter!("").increment(1);
+        metrics::histogram!("a", "le" => "").record(1.0);
     });
     let text = registry.render();
-    assert!(text.contains("freehold_metrics_rejected_total 7\n"), "{text}");
+    assert!(text.contains("freehold_metrics_rejected_total 10\n"), "{text}");
     assert!(text.contains("bytes_count 1\n") && text.contains("bytes_sum 7\n"), "{text}");
 }
 
@@ -207,4 +210,27 @@ fn clashes_are_counted_and_removed_series_begin_again() {
     let text = registry.render();
     assert!(text.contains("hits{peer=\"a\"} 2\n") && !text.contains("peer=\"b\""), "{text}");
     assert!(text.contains("freehold_metrics_rejected_total 2\n"), "{text}");
+}
+
+#[test]
+fn a_raised_limit_gives_labels_a_series_of_their_own() {
+    let recorder = Recorder::new();
+    let registry = recorder.registry();
+    let count = |user: &'static str| metrics::counter!("logins", "user" => user).increment(1);
+    with_local_recorder(&recorder, || {
+        registry.limit_series_of("logins", 1).unwrap();
+        ["a", "b", "b"].into_iter().for_each(count);
+        registry.limit_series_of("logins", 2).unwrap();
+        ["a", "b", "c"].into_iter().for_each(count);
+        registry.limit_series_of("logins", 3).unwrap();
+        count("c");
+        registry.limit_series(9);
+        count("a");
+    });
+    let text = registry.render();
+    for (labels, logins) in
+        [("overflow=\"true\"", 3), ("user=\"a\"", 3), ("user=\"b\"", 1), ("user=\"c\"", 1)]
+    {
+        assert!(text.contains(&format!("logins{{{labels}}} {logins}\n")), "{text}");
+    }
 }

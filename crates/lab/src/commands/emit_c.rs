@@ -28,7 +28,7 @@ pub struct Asked {
     /// A function of calls for lib/test_maple_tree.c, each with what it returns.
     #[arg(long)]
     pub calls: bool,
-    /// Where the text goes, if not to standard output.
+    /// Where the text goes, if not to standard output, which is also `-`.
     #[arg(short, long, value_name = "OUT.c")]
     pub output: Option<PathBuf>,
 }
@@ -44,7 +44,8 @@ pub fn run(file: &Path, asked: &Asked) -> anyhow::Result<String> {
             shown(file)
         ));
     }
-    asked.output.as_deref().map_or(Ok(()), |out| output::keep([file], out))?;
+    let out = asked.output.as_deref().filter(|out| *out != Path::new("-"));
+    out.map_or(Ok(()), |out| output::keep([file], out))?;
     let (flags, ops) = operations(file, usize::MAX)?;
     let own = Kind::of(file)? != Kind::TreeLog;
     let numbers = trees(&ops, own);
@@ -66,7 +67,7 @@ pub fn run(file: &Path, asked: &Asked) -> anyhow::Result<String> {
     let told = Told::new(flags, &of)?;
     let about = about(file, mm, ops.len(), asked)?;
     let text = if asked.calls { calls(&told, &about) } else { erase2(&told, &about) };
-    let Some(out) = &asked.output else { return Ok(text) };
+    let Some(out) = out else { return Ok(text) };
     output::write(out, text.as_bytes())?;
     let lines = counted(text.lines().count() as u64, "line");
     let entries = counted(told.spans().len() as u64, "entry");

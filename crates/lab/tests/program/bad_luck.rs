@@ -339,6 +339,25 @@ fn no_input_is_written_over() {
 }
 
 #[test]
+fn no_command_writes_a_file_that_others_read_as_standard_input() {
+    let (folder, file) = folder_with("dash.csv", trace(9));
+    let (file, vma) = (file.to_str().unwrap(), data("traces/pynumpy.vma.csv.zst"));
+    let ran = |args: &[&str]| run(program(args).current_dir(&folder));
+    for args in [
+        &["import", file, "-o", "-"][..],
+        &["shrink", file, "--engine", "rbtree:linux", "--while", "differs", "-o", "-"],
+        &["record", "vma", "-o", "-", "--", "true"],
+        &["replay", file, "--report", "-"],
+    ] {
+        let output = ran(args);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("./- is a file"), "{args:?}: {said}");
+    }
+    assert_eq!(text(&ran(&["emit-c", &vma, "-o", "-"]).stdout), text(&ran(&["emit-c", &vma]).stdout));
+    assert!(!folder.path().join("-").exists());
+}
+
+#[test]
 fn every_command_has_a_manual_page_and_values_are_completed() {
     for (command, option) in
         [("replay", "\\-\\-rounds"), ("stress", "\\-\\-largest"), ("bench", "\\-\\-growth")]

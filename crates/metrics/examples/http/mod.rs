@@ -45,14 +45,14 @@ pub(crate) fn serve<P: Peer>() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(&address).await?;
-        println!("listening on {}", listener.local_addr()?);
-        std::io::stdout().flush()?;
+        // Not by macros, which panic if nobody reads or the disk is full.
+        writeln!(std::io::stdout(), "listening on {}", listener.local_addr()?)?;
         loop {
             let (stream, address) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 // Too many clients for its files, or one that went away: the others are served on.
                 Err(error) => {
-                    eprintln!("a client was not accepted: {error}");
+                    let _ = writeln!(std::io::stderr(), "a client was not accepted: {error}");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }

@@ -108,7 +108,9 @@ impl HistogramSnapshot {
         if !(0.0..=1.0).contains(&quantile) {
             return None;
         }
-        let wanted = ((quantile * self.count() as f64).ceil() as u64).max(1);
+        let count = self.count();
+        // A float may be above the count.
+        let wanted = ((quantile * count as f64).ceil() as u64).min(count).max(1);
         let mut passed = 0_u64;
         self.buckets().find_map(|(first, last, count)| {
             passed = passed.saturating_add(count);
@@ -137,6 +139,8 @@ mod tests {
         assert_eq!(seen.quantile(1.1), None);
         assert_eq!(seen.quantile(f64::NAN), None);
         assert_eq!(counts(&[]).quantile(0.5), None);
+        // As a float, this count is one higher.
+        assert_eq!(counts(&[(1, (1 << 53) + 3)]).quantile(1.0), Some((1, 1)));
         assert_eq!((seen.count_up_to(1), seen.count_up_to(102), seen.count_up_to(103)), (50, 50, 99));
         assert_eq!(seen.since(&counts(&[(1, 20)])), counts(&[(1, 30), (100, 49), (1000, 1)]));
     }

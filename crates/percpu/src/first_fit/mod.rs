@@ -32,10 +32,10 @@
 //! page takes a run over several pages, with objects or without. Each chunk has a bound of such runs, and a page below
 //! which none starts (`wide.rs`).
 //!
-//! Cost of a request: amortized O(log n) steps in the tables of n chunks, and a constant number of pages visited. A
-//! fruitless visit makes the chunk's bound for that alignment exact. So each free is charged at most eleven such
-//! visits, one for each alignment, and one by requests of more than a page. A single request may visit all chunks that
-//! had a free since the last request of its alignment.
+//! Cost of a request: amortized O(log n) steps in the tables of n chunks, and a constant number of pages visited; one for
+//! more than a page visits the chunk's pages up to its place, which may be all. A fruitless visit makes the chunk's bound
+//! for that alignment exact. So each free is charged at most eleven such visits, one for each alignment, and one by requests
+//! of more than a page. A single request may visit all chunks that had a free since the last request of its alignment.
 //!
 //! Cost of a free: the search for the ends of the resulting run, at most a page to either side. `freehold replay
 //! --instructions` counts both.

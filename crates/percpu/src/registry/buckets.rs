@@ -155,10 +155,13 @@ impl Buckets {
 }
 
 impl Bound {
-    /// A bound that is `whole` in recorded values. The own bucket that the bound is in is counted.
+    /// A bound that is `whole` in recorded values, perhaps between two. The own bucket that the bound is in is counted.
     fn new(shown: f64, whole: f64) -> Self {
+        // A product a few roundings below a whole number is that number.
+        let is_near = whole.round() - whole <= 4.0 * f64::EPSILON * whole;
+        let most = if is_near { whole.round() } else { whole.floor() };
         // A cast of a float beyond the range is the largest integer.
-        let end = (bucket_of(whole.round() as u64) + 1).min(BUCKETS);
+        let end = (bucket_of(most as u64) + 1).min(BUCKETS);
         Self { shown, text: std::format!("{shown}"), end }
     }
 
@@ -178,6 +181,18 @@ fn is_divisor(unit: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The own buckets of 0 to 15 have one value each.
+    #[test]
+    fn a_bucket_has_no_value_above_its_bound_if_own_buckets_end_there() {
+        // The last product is 14.999999999999998.
+        for (unit, bound, most) in
+            [(1.0, 0.0, 0), (1.0, 0.5, 0), (1.0, 2.5, 2), (0.1, 6.0, 0), (1e9, 1.5e-8, 15)]
+        {
+            let buckets = Buckets::new(unit, &[bound]).unwrap();
+            assert_eq!(buckets.all()[0].end, most + 1, "{bound} * {unit}");
+        }
+    }
 
     #[test]
     fn every_bound_is_a_number_of_its_own() {

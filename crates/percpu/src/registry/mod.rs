@@ -52,7 +52,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct Registry {
     families: Mutex<Families>,
     /// Changed under the lock.
-    removals: AtomicU64,
+    epoch: AtomicU64,
 }
 
 impl Default for Registry {
@@ -125,7 +125,7 @@ impl Registry {
     /// A registry without metrics. Cost: constant.
     #[must_use]
     pub const fn new() -> Self {
-        Self { families: Mutex::new(Families::new()), removals: AtomicU64::new(0) }
+        Self { families: Mutex::new(Families::new()), epoch: AtomicU64::new(0) }
     }
 
     metric!(counter, add_counter, Counter, "counter");
@@ -244,6 +244,8 @@ impl Registry {
     /// Limits the series of each name that [`limit_series_of`](Self::limit_series_of) does not name. Once a name has `most`
     /// series, new labels share one more, `{overflow="true"}`. So labels whose values users choose take bounded memory, and
     /// totals stay right. A series without labels, statics and observed gauges are not limited, and series that exist stay.
+    /// After the limit is raised, the next look-up of labels that shared a series gives them their own; handles that were
+    /// kept stay with the shared one.
     ///
     /// ```
     /// use freehold_percpu::registry::Registry;
@@ -259,7 +261,9 @@ impl Registry {
     ///
     /// Cost: constant.
     pub fn limit_series(&self, most: usize) {
-        self.families().limits.of_each = Some(most);
+        let mut families = self.families();
+        families.limits.of_each = Some(most);
+        self.raise_epoch();
     }
 
     /// Limits the series of a name, as [`limit_series`](Self::limit_series) does. Cost: logarithmic in the names.
@@ -268,7 +272,9 @@ impl Registry {
     /// [`RegistryError::Name`].
     pub fn limit_series_of(&self, name: &str, most: usize) -> Result<(), RegistryError> {
         checked(name, &[])?;
-        self.families().limits.of_names.insert(name.into(), most);
+        let mut families = self.families();
+        families.limits.of_names.insert(name.into(), most);
+        self.raise_epoch();
         Ok(())
     }
 
@@ -306,18 +312,23 @@ impl Registry {
         self.families().by_name.is_empty()
     }
 
-    /// The number of removals so far. A cache of handles compares it: those that it got before the last removal may be of
-    /// series that are gone. Cost: constant: one load.
+    /// A number that rises with each removal and each choice of a limit, after which a look-up may find another series than
+    /// before. A cache of handles compares it. Cost: constant: one load.
     #[must_use]
-    pub fn removals(&self) -> u64 {
-        // Acquire: pairs with `finish_removal`. A look-up after this load finds no series that was removed before it.
-        self.removals.load(Ordering::Acquire)
+    pub fn epoch(&self) -> u64 {
+        // Acquire: pairs with `raise_epoch`. A look-up after this load finds what was changed before it.
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Ends the epoch. The caller has the lock, and has made the change.
+    fn raise_epoch(&self) {
+        self.epoch.fetch_add(1, Ordering::Release);
     }
 
     /// Drops what was removed under no lock: it may be a closure of the user's.
     fn finish_removal<T>(&self, families: FamiliesGuard<'_>, removed: Option<T>) -> bool {
         if removed.is_some() {
-            self.removals.fetch_add(1, Ordering::Release);
+            self.raise_epoch();
         }
         drop(families);
         removed.is_some()

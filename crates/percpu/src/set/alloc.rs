@@ -18,7 +18,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// or zeros if there was none since the page was populated.
     ///
     /// Cost: that of the placement: [`first_fit`](crate::first_fit) takes amortized O(log chunks) and visits a constant
-    /// number of pages, in the worst case all. If a chunk or memory is needed, also a call of the [`Backing`] and a
+    /// number of pages, those of a chunk for an object of more than a page, in the worst case all. If a chunk or memory is needed, also a call of the [`Backing`] and a
     /// step for each page of a unit.
     ///
     /// # Errors

@@ -9,8 +9,8 @@ use crate::placement::NONE;
 use crate::placement::Placement;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Destroys all chunks without objects except one, depopulates the empty pages of chunks that were set aside, and
-    /// populates pages until a few empty ones are ready. Call it soon after [`ChunkSet::wants_balance`] becomes true.
+    /// Destroys the chunks without objects, except one and those whose pages stay ready, depopulates the empty pages of
+    /// chunks that were set aside, and populates pages until a few empty ones are ready. Call it soon after [`ChunkSet::wants_balance`] becomes true.
     ///
     /// Cost: a step for each page of the chunks that are destroyed, set aside or populated, amortized against the
     /// allocations and frees that caused it. With the default placement also a step for every 16 chunks; the kernel's
@@ -107,7 +107,6 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                         self.reintegrate(index);
                     }
                     wanted -= self.populate(index, 0..self.config.blocks(), wanted)?;
-                    P::update_pages(&mut self.chunks, index, true);
                 }
             }
             if wanted == 0 {

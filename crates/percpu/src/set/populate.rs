@@ -59,7 +59,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             }
             self.populated_pages += u64::from(at - start);
             done += at - start;
-            P::update_pages(&mut self.chunks, index, false);
+            // The next call may be refused, and then these pages have no object.
+            P::update_pages(&mut self.chunks, index, true);
         }
         Ok(done)
     }

@@ -8,8 +8,8 @@ use crate::{AllocError, Offset, Request};
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Places `count` adjacent objects, if an existing chunk has space for all of them; `None` if none has. Each is
     /// freed separately, like any other. The first is at the returned offset, and each further one
-    /// [`spacing_bytes`](Request::spacing_bytes) after the previous one. Cost: one search, and a step for every 64
-    /// bits.
+    /// [`spacing_bytes`](Request::spacing_bytes) after the previous one. An object takes all bytes up to the next one, and
+    /// [`free_sized`](ChunkSet::free_sized) expects that size. Cost: one search, and a step for every 64 bits.
     ///
     /// # Errors
     /// See [`AllocError`]; nothing is placed then. All objects together must be no larger than the largest object.

@@ -82,6 +82,26 @@ fn a_chunk_with_one_empty_page_is_not_set_aside() {
     assert_eq!((aside(&set), set.wants_balance()), (1, true));
 }
 
+/// Has memory for the first four pages of a chunk.
+struct FourPages;
+
+impl Backing for FourPages {
+    fn populate(&mut self, _: ChunkId, pages: core::ops::Range<u32>) -> Result<(), OutOfMemory> {
+        if pages.end > 4 { Err(OutOfMemory) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn pages_populated_before_a_refusal_are_used() {
+    let mut set: ChunkSet<FirstFit, _> = ChunkSet::with_backing(small(), FourPages).unwrap();
+    let places: Vec<Offset> = (0..4).map(|_| set.alloc(&Request::new(4096)).unwrap()).collect();
+    places[1..3].iter().for_each(|&place| assert_eq!(set.free(place), Ok(4096)));
+    set.trim();
+    assert_eq!((set.balance(), set.populated_pages()), (Err(OutOfMemory), 4));
+    set.validate().unwrap();
+    assert_eq!(set.alloc(&Request::new(8192).atomic()), Ok(places[1]));
+}
+
 #[test]
 fn refusals() {
     for config in [Config::new(4096, 1), Config::new(MAX_UNIT_BYTES + 4096, 1), Config::new(40_000, 1)] {
