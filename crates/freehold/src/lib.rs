@@ -61,7 +61,7 @@ pub use freehold_vmalloc as vmalloc;
 /// ```
 pub mod prelude {
     pub use crate::kva::{AddressSpace, Placement, Request};
-    pub use crate::maple::{Key, KeySpan, RangeMap};
+    pub use crate::maple::{Key, KeySpan, RangeMap, RangeSet};
     pub use crate::percpu::ChunkSet;
     pub use crate::units::{Align, Bytes, Span};
     pub use crate::{kva, maple, percpu};

@@ -2,6 +2,7 @@
 
 use freehold::prelude::*;
 use freehold::vmalloc;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 #[test]
@@ -21,6 +22,49 @@ fn one_import_is_enough_for_programs_with_threads() {
     assert_eq!(REQUESTS.get(), 2);
     assert!(size_of::<(Gauge, Histogram)>() > 0);
     let _guarded: fn() -> &'static freehold::rcu::Domain = freehold::rcu::Domain::global;
+}
+
+/// Settings that programs compare and keep in maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Settings {
+    placement: Placement,
+    request: Request,
+    gap: maple::Request,
+    object: percpu::Request,
+    zero: vmalloc::Zero,
+    commit: vmalloc::Commit,
+    retain: vmalloc::RetainPolicy,
+    contents: vmalloc::code::Contents,
+}
+
+#[test]
+fn settings_and_ranges_are_keys() {
+    let settings = Settings {
+        placement: Placement::Highest,
+        request: Request::natural(0x1000),
+        gap: maple::Request::new(1),
+        object: percpu::Request::new(8),
+        zero: vmalloc::Zero::Yes,
+        commit: vmalloc::Commit::Lazy,
+        retain: vmalloc::RetainPolicy::nothing(),
+        contents: vmalloc::code::Contents::Code,
+    };
+    let other = Settings { zero: vmalloc::Zero::No, ..settings };
+    assert_eq!(HashSet::from([settings, settings, other]).len(), 2);
+    let set: RangeSet<char> = ['x'..='z', 'a'..='b'].into_iter().collect();
+    let sorted: BTreeSet<KeySpan<char>> = set.into_iter().rev().collect();
+    assert_eq!(sorted.first(), KeySpan::new('a', 'b').as_ref());
+}
+
+#[test]
+fn regions_are_copied() {
+    // `V` need not be.
+    let mut space: AddressSpace<String> =
+        AddressSpace::new((0..0x1000).try_into().unwrap(), Align::ONE, Placement::Lowest).unwrap();
+    space.alloc(&Request::new(1), String::from("a")).unwrap();
+    let region = space.region_at(0).unwrap();
+    let copies = [region; 2];
+    assert_eq!(copies.map(|region| region.value().as_str()), ["a"; 2]);
 }
 
 #[test]
