@@ -12,7 +12,7 @@
 //! | `vmalloc` | memory over reserved addresses: blocks, slots, stacks, vectors | `std` |
 //! | `metrics` | a recorder for the facade of that name | `metrics` |
 //!
-//! [`prelude`] has what most programs need. With the feature `serde`, spans, alignments and maps can be serialized.
+//! [`prelude`] has what most programs need. With the feature `serde`, spans, alignments, spaces, maps and sets can be serialized.
 //!
 //! ```
 //! use freehold::prelude::*;
