@@ -12,7 +12,7 @@
 //! | `vmalloc` | memory over reserved addresses: blocks, slots, stacks, vectors | `std` |
 //! | `metrics` | a recorder for the facade of that name | `metrics` |
 //!
-//! [`prelude`] has what most programs need. With the feature `serde`, spans, alignments and maps can be serialized.
+//! [`prelude`] has what most programs need. With the feature `serde`, spans, alignments, spaces, maps and sets can be serialized.
 //!
 //! ```
 //! use freehold::prelude::*;
@@ -61,7 +61,7 @@ pub use freehold_vmalloc as vmalloc;
 /// ```
 pub mod prelude {
     pub use crate::kva::{AddressSpace, Placement, Request};
-    pub use crate::maple::{Key, KeySpan, RangeMap};
+    pub use crate::maple::{Key, KeySpan, RangeMap, RangeSet};
     pub use crate::percpu::ChunkSet;
     pub use crate::units::{Align, Bytes, Span};
     pub use crate::{kva, maple, percpu};

@@ -4,7 +4,7 @@ use crate::regions::Order;
 
 /// A placement policy: the choice between the addresses that can serve a request. Every policy is exact for every
 /// alignment and window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Placement {
     /// The lowest address.

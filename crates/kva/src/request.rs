@@ -12,7 +12,7 @@ use freehold_units::{Align, Span};
 /// let request = Request::new(0x10_0000).align(Align::new(0x1000).unwrap()).window(below_4g).guard(0x1000);
 /// assert_eq!(request.size_bytes, 0x10_0000);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Request {
     /// Usable size in bytes.

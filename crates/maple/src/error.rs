@@ -2,7 +2,7 @@
 
 #[cfg(feature = "std")]
 use freehold_rcu::{Stalled, SysError};
-use freehold_units::{EmptyRange, OutOfMemory, Span, error_messages};
+use freehold_units::{EmptyRange, OutOfMemory, Rejected, Span, error_messages};
 
 /// What a result contains. If it is an error, ends the method with it: the error returns `$value` to the caller.
 macro_rules! or_reject {
@@ -14,6 +14,23 @@ macro_rules! or_reject {
     };
 }
 pub(crate) use or_reject;
+
+/// Makes `?` convert a [`Rejected`] into its cause.
+macro_rules! from_rejected {
+    ($error:ident) => {
+        impl<T> From<Rejected<T, $error>> for $error {
+            fn from(rejected: Rejected<T, $error>) -> Self {
+                rejected.cause
+            }
+        }
+    };
+}
+
+from_rejected! { StoreError }
+from_rejected! { InsertError }
+#[cfg(feature = "std")]
+from_rejected! { WriteError }
+from_rejected! { AllocError }
 
 /// The reason why a value was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +128,7 @@ impl From<freehold_rcu::BacklogError> for WriteError {
         match error {
             BacklogError::Full { held, limit, oldest } => Self::Full { held, limit, oldest },
             BacklogError::Barrier(error) => Self::NoGracePeriod(error),
-            // `StoreError` has no other variant.
+            // `BacklogError` has no other variant.
             _ => Self::OutOfMemory,
         }
     }

@@ -121,7 +121,8 @@ pub mod from_rwlock_btreemap {}
 pub mod maple_tree {
     pub use crate::error::WriteError;
     pub use crate::shared::{
-        Builder, Entries, Gaps, MapleTree, OwnedReading, Reading, Reclaim, Reclaimed, Snapshot, Transaction,
+        Builder, Entries, Gaps, MapleTree, OwnedReading, ReadGuard, Reading, Reclaim, Reclaimed, Snapshot,
+        SnapshotGuard, Transaction,
     };
     pub use freehold_rcu::{BacklogStats, Domain, Stalled, SysError, use_fences};
 }

@@ -1,5 +1,11 @@
 //! The set of ranges.
 
+mod into_iter;
+#[cfg(feature = "serde")]
+mod serde;
+
+pub use into_iter::IntoIter;
+
 use crate::key::{Key, Keys, SpanOf, to_store, within};
 use crate::map::{self, Gaps, GapsWithin, WordMap, or_abort, pieces};
 use crate::{OutOfMemory, SortedError, StoreError};

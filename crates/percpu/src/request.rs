@@ -10,7 +10,7 @@ use crate::geometry::{BIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
 /// let counter = Request::new(8).align(8);
 /// assert_eq!((counter.size_bytes, counter.align_bytes, counter.atomic), (8, 8, false));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     /// Size in bytes. The object takes this size rounded up to a multiple of 4.
     pub size_bytes: u64,

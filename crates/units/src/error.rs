@@ -27,6 +27,19 @@ impl From<alloc::collections::TryReserveError> for OutOfMemory {
 
 /// An operation that was refused, with the value that the caller passed: the value to be stored, the sub-space to be
 /// taken back.
+///
+/// It is an error with the message of its cause. In a function that returns the cause's type, `?` drops the value;
+/// elsewhere `.map_err(AllocError::from)?` does, or `.map_err(|rejected| rejected.cause)?`. A `Box<dyn Error + Send + Sync>`
+/// takes one only if the value is `Send`, `Sync` and `'static`.
+///
+/// ```
+/// use freehold_units::{OutOfMemory, Rejected};
+///
+/// let refused = Rejected { value: "disk", cause: OutOfMemory };
+/// assert_eq!((refused.to_string().as_str(), refused.value), ("out of memory", "disk"));
+/// let error: Box<dyn std::error::Error + Send + Sync> = refused.into();
+/// assert!(error.is::<Rejected<&str, OutOfMemory>>());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<T, E> {
     /// The value, returned to the caller.

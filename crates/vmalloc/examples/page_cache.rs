@@ -19,19 +19,15 @@ struct Cache<'a> {
     pages: HashMap<u64, Slot<'a>>,
     /// In the order in which they were read.
     order: VecDeque<u64>,
-    most: usize,
     reads: u64,
 }
 
 impl Cache<'_> {
     fn page(&mut self, number: u64) -> Result<&[u8], Box<dyn Error>> {
         if !self.pages.contains_key(&number) {
-            if self.pages.len() == self.most {
-                self.evict();
-            }
             let mut slot = match self.slots.get() {
-                // Somebody else has all slots: one of ours will do.
-                Err(AllocError::Addresses(_)) if self.evict() => self.slots.get()?,
+                // All slots are held: the oldest page returns its own.
+                Err(AllocError::AllHeld { .. }) if self.evict() => self.slots.get()?,
                 got => got?,
             };
             self.file.read_exact_at(&mut slot, number * PAGE_BYTES as u64)?;
@@ -62,10 +58,10 @@ fn file_of(pages: u64) -> Result<File, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     const PAGES: u64 = 2000;
     let vm = VirtualMemory::builder().reserve(1 << 34).retain(RetainPolicy::bytes(64 << 20)).build()?;
-    let layout = SlotLayout::new(PAGE_BYTES).guard(0).zero(Zero::No).name("page cache");
+    let layout = SlotLayout::new(PAGE_BYTES).count(512).guard(0).zero(Zero::No).name("page cache");
     let slots = vm.slots(&layout)?;
     let (pages, order) = (HashMap::new(), VecDeque::new());
-    let mut cache = Cache { file: file_of(PAGES)?, slots: &slots, pages, order, most: 500, reads: 0 };
+    let mut cache = Cache { file: file_of(PAGES)?, slots: &slots, pages, order, reads: 0 };
     let mut random = 1u64;
     for round in 0..20_000u64 {
         random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -75,6 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert!(page.chunks_exact(8).all(|word| word == number.to_le_bytes()), "page {number}");
     }
     println!("20,000 pages asked for, {} read; {} held", cache.reads, cache.pages.len());
+    assert_eq!(cache.pages.len() as u64, slots.count());
     drop(cache);
     let resident = vm.stats().residency.resident_bytes;
     let released = vm.release_idle()?;

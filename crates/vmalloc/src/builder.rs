@@ -18,7 +18,7 @@ pub(crate) const MIN_RESERVE: usize = 4 * BASE_ALIGN;
 pub(crate) const MAX_RESERVE: usize = 1 << 46;
 
 /// When addresses become usable, and whether the system must guarantee memory for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Commit {
     /// All at once, at the start. The system guarantees nothing: if it has no page left for a touched address, it kills
     /// a process.

@@ -22,7 +22,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
 /// Access to a part of a module once it is sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Contents {
     /// Read and executed.
     Code,

@@ -2,7 +2,7 @@
 
 use freehold_kva as kva;
 use freehold_sys::SysError;
-use freehold_units::{Bytes, error_messages};
+use freehold_units::{Bytes, Rejected, error_messages};
 
 /// Errors of the layers below, each with the variant that it becomes; or with the one that stands for its variant of that
 /// name.
@@ -96,6 +96,12 @@ error_messages! { AllocError + OutOfMemory {
 } }
 
 becomes! { AllocError: SysError => System, kva::AllocError => Addresses or OutOfMemory }
+
+impl<T> From<Rejected<T, AllocError>> for AllocError {
+    fn from(rejected: Rejected<T, AllocError>) -> Self {
+        rejected.cause
+    }
+}
 
 /// The reason why there is no pool of slots or stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

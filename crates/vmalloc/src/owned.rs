@@ -11,7 +11,7 @@ use crate::slots::{Slot, SlotLayout, Slots};
 use crate::stack::{Stack, StackLayout, StackPool};
 use freehold_sys::SysError;
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -176,6 +176,17 @@ impl OwnedSlot {
         self.0.value.set_accessible(bytes)
     }
 
+    /// See [`Slot::release`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there.
+    pub fn release(&mut self, bytes: Range<usize>) -> Result<(), SysError> {
+        self.0.value.release(bytes)
+    }
+
     /// The pool that it came from. Cost: an atomic addition.
     #[must_use]
     pub fn slots(&self) -> OwnedSlots {
@@ -192,6 +203,42 @@ impl Deref for OwnedStack {
 }
 
 impl OwnedBlock {
+    /// See [`Block::as_ptr`]. Cost: constant.
+    #[inline]
+    #[must_use]
+    pub fn as_ptr(&self) -> NonNull<u8> {
+        self.0.value.as_ptr()
+    }
+
+    /// See [`Block::address`]. Cost: constant.
+    #[inline]
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.0.value.address()
+    }
+
+    /// See [`Block::grow`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there.
+    pub fn grow(&mut self, len_bytes: usize, zero: Zero) -> Result<(), AllocError> {
+        self.0.value.grow(len_bytes, zero)
+    }
+
+    /// See [`Block::release`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cost
+    /// As there.
+    pub fn release(&mut self, bytes: Range<usize>) -> Result<(), SysError> {
+        self.0.value.release(bytes)
+    }
+
     /// The memory that it came from. Cost: an atomic addition.
     #[must_use]
     pub fn memory(&self) -> Arc<VirtualMemory> {

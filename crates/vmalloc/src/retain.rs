@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How much free memory stays resident, and for how long. Cost: constant unless a method says otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RetainPolicy {
     pub(crate) bytes: u64,
     /// The window after which idle memory is decommitted.

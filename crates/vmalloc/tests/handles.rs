@@ -128,3 +128,22 @@ fn a_part_of_a_handle_is_given_back() {
     drop((block, slot));
     vm.validate().unwrap();
 }
+
+#[test]
+fn owned_handles_do_what_borrowed_ones_do() {
+    let vm = Arc::new(vm());
+    let mut block = vm.alloc_owned(9 << 12, Zero::Yes).unwrap();
+    block.fill(1);
+    block.release(4096..8192).unwrap();
+    assert_eq!((block[4095], block[4096], block[8191], block[8192]), (1, 0, 0, 1));
+    // The slot has ten pages.
+    block.grow(10 << 12, Zero::Yes).unwrap();
+    assert_eq!((block.len(), block[9 << 12]), (10 << 12, 0));
+    assert!(matches!(block.grow(11 << 12, Zero::Yes), Err(AllocError::Addresses(_))));
+    assert_eq!(block.as_ptr().addr().get() as u64, block.address());
+    assert!(vm.locate(block.address()).is_some());
+    let mut slot = vm.slots_owned(&SlotLayout::new(8192).count(32)).unwrap().get().unwrap();
+    slot.fill(1);
+    slot.release(0..4096).unwrap();
+    assert_eq!((slot[4095], slot[4096]), (0, 1));
+}

@@ -185,3 +185,14 @@ fn a_huge_page_over_two_vectors_goes_with_both() {
     drop((used, unused));
     assert_eq!(vm.resident_bytes(), Ok(0));
 }
+
+#[test]
+fn a_loop_changes_elements() {
+    let vm = vm();
+    let mut cards: VmVec<u8> = VmVec::with_reserve(&vm, 4096).unwrap();
+    cards.extend([1, 2, 3]).unwrap();
+    for card in &mut cards {
+        *card *= 2;
+    }
+    assert_eq!(cards[..], [2, 4, 6]);
+}

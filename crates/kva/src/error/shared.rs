@@ -2,6 +2,7 @@
 
 use core::fmt;
 use freehold_maple::maple_tree::{Stalled, SysError, WriteError};
+use freehold_units::Rejected;
 
 /// The error of a change of a shared space, which is unchanged. It comes from the [`AddressSpace`](crate::AddressSpace)
 /// or from the tree of readers.
@@ -50,5 +51,11 @@ impl<C> From<WriteError> for SharedError<C> {
             WriteError::OutOfMemory => Self::OutOfMemory,
             error => unreachable!("K17: what the space hands out is free in the tree: {error}"),
         }
+    }
+}
+
+impl<T, C> From<Rejected<T, SharedError<C>>> for SharedError<C> {
+    fn from(rejected: Rejected<T, SharedError<C>>) -> Self {
+        rejected.cause
     }
 }

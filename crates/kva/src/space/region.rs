@@ -19,6 +19,14 @@ pub struct Region<'a, V> {
     is_carved: bool,
 }
 
+impl<V> Clone for Region<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Region<'_, V> {}
+
 impl<'a, V> Region<'a, V> {
     /// The usable addresses; for a region that is moving, those at the old place. Cost: constant.
     #[must_use]

@@ -19,7 +19,7 @@ use freehold_units::{EmptyRange, Span};
 /// assert_eq!(KeySpan::new('z', 'a'), None);
 /// # Ok::<(), freehold_units::EmptyRange>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeySpan<K> {
     first: K,
     last: K,

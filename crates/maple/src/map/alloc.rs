@@ -7,7 +7,7 @@ use crate::tree::{CheckedRequest, Direction, StorePlan};
 use freehold_units::{Align, Rejected, Span};
 
 /// A request for a gap: the number of indexes, their alignment, and the window they must lie in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     size: u64,
     align: Align,

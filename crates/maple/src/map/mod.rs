@@ -20,7 +20,7 @@ mod transaction;
 mod words;
 
 #[cfg(feature = "serde")]
-pub(crate) use self::serde::Entries;
+pub(crate) use self::serde::{Entries, span_of};
 pub use alloc::Request;
 pub use cursor::{Cursor, CursorMut};
 pub(crate) use duplicate::or_abort;

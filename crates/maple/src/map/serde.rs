@@ -40,14 +40,16 @@ impl<'de, F: FromSorted<Key: Deserialize<'de>, Value: Deserialize<'de>>> Visitor
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut entries: A) -> Result<F::Map, A::Error> {
         while let Some((first, last, value)) = entries.next_element::<(F::Key, F::Key, F::Value)>()? {
-            let (first, last) = (first.to_word(), last.to_word());
-            let Some(span) = Span::new(first, last) else {
-                return Err(Error::custom(format_args!(
-                    "an entry's first index, {first:#x}, is above its last, {last:#x}"
-                )));
-            };
+            let span = span_of(first.to_word(), last.to_word())?;
             self.0.push(span, value).map_err(Error::custom)?;
         }
         self.0.finish().map_err(Error::custom)
     }
+}
+
+/// The range of two indexes that were read.
+pub(crate) fn span_of<E: Error>(first: u64, last: u64) -> Result<Span, E> {
+    Span::new(first, last).ok_or_else(|| {
+        E::custom(format_args!("an entry's first index, {first:#x}, is above its last, {last:#x}"))
+    })
 }

@@ -4,7 +4,7 @@ use super::WordMap;
 use crate::OutOfMemory;
 use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
-use crate::error::{StoreError, or_reject};
+use crate::error::{InsertError, StoreError, or_reject};
 use crate::key::to_store;
 use crate::tree::{MOST_WORDS, StorePlan, Subtrees, Tree, Words};
 use alloc::vec::Vec;
@@ -34,6 +34,7 @@ use freehold_units::{Rejected, Span};
 /// assert_eq!(map.get(15), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "a transaction that is not committed changes nothing"]
 pub struct Transaction<'a, E: StoredValue> {
     pub(super) map: &'a mut WordMap<E>,
     pub(super) changes: Changes,
@@ -138,6 +139,39 @@ impl<E: StoredValue> Transaction<'_, E> {
         let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
         or_reject!(self.changes.plan(&mut self.map.tree, &mut plan, true), value);
+        self.apply(&mut plan, Some(value));
+        Ok(())
+    }
+
+    /// Stores a value over a free range.
+    ///
+    /// Cost: as for [`store`](Self::store).
+    ///
+    /// ```
+    /// # use freehold_maple::{InsertError, WordMap};
+    /// let mut map = WordMap::from_iter([((0..=9).try_into()?, 1u32)]);
+    /// let mut both = map.transaction();
+    /// let refused = both.insert(8..12, 2).unwrap_err();
+    /// assert_eq!((refused.value, refused.cause), (2, InsertError::Occupied((0..=9).try_into()?)));
+    /// both.insert(10..12, 2)?;
+    /// both.commit();
+    /// assert_eq!([9, 10, 12].map(|at| map.get(at)), [Some(1), Some(2), None]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`WordMap::insert`]. The stores before stay, and can be committed or dropped.
+    pub fn insert(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: E,
+    ) -> Result<(), Rejected<E, InsertError>> {
+        let span = or_reject!(to_store(&bounds), value);
+        let mut plan = StorePlan::new(span);
+        or_reject!(self.changes.plan(&mut self.map.tree, &mut plan, true), value);
+        if !plan.is_free() {
+            return Err(Rejected { value, cause: InsertError::Occupied(self.map.tree.first_entry(&plan)) });
+        }
         self.apply(&mut plan, Some(value));
         Ok(())
     }

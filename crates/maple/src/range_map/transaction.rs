@@ -33,6 +33,7 @@ use freehold_units::{Rejected, Span};
 /// assert_eq!((map.len(), map.get(15).map(String::as_str)), (1, Some("a")));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "a transaction that is not committed changes nothing"]
 pub struct Transaction<'a, V, K = u64> {
     map: &'a mut RangeMap<V, K>,
     stores: Stores<V>,

@@ -102,7 +102,7 @@ pub use builder::Builder;
 pub use read::{Entries, Gaps, OwnedReading, Snapshot};
 pub use reclaim::Reclaim;
 pub use transaction::Transaction;
-pub use view::Reading;
+pub use view::{ReadGuard, Reading, SnapshotGuard};
 pub use words::Reclaimed;
 
 use crate::entry::StoredValue;

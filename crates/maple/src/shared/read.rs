@@ -200,6 +200,15 @@ impl<E: StoredValue, K: ReadGuard> DoubleEndedIterator for Gaps<'_, E, K> {
     }
 }
 
+impl<'r, E: StoredValue, K: ReadGuard> IntoIterator for &'r Reading<'_, E, K> {
+    type Item = (Span, E::Ref<'r>);
+    type IntoIter = Entries<'r, E, K>;
+
+    fn into_iter(self) -> Entries<'r, E, K> {
+        self.iter()
+    }
+}
+
 impl<E: StoredValue, K: ReadGuard> FusedIterator for Entries<'_, E, K> {}
 impl<E: StoredValue, K: ReadGuard> FusedIterator for Gaps<'_, E, K> {}
 

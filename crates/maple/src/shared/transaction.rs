@@ -39,6 +39,7 @@ use freehold_units::{Rejected, Span};
 /// assert_eq!((map.read().get(50), map.read().get(550)), (None, Some(1)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "a transaction that is not committed changes nothing"]
 pub struct Transaction<'a, E: StoredValue> {
     map: &'a MapleTree<E>,
     /// Cleared by the commit: the transaction then has nothing to undo.
@@ -57,7 +58,6 @@ impl<E: StoredValue> MapleTree<E> {
     /// # Panics
     /// If this thread has a transaction of the map open, for which it would wait for ever. A leaked transaction counts
     /// as open.
-    #[must_use]
     pub fn transaction(&self) -> Transaction<'_, E> {
         self.transaction_in(self.begin())
     }
@@ -69,7 +69,6 @@ impl<E: StoredValue> MapleTree<E> {
     ///
     /// # Panics
     /// As [`transaction`](Self::transaction).
-    #[must_use]
     pub fn transaction_under_lock(&self) -> Transaction<'_, E> {
         self.transaction_in(self.lock_alone())
     }

@@ -205,8 +205,26 @@ impl<'r> View<'r> {
 
 /// Keeps reachable nodes alive and chooses the root to read from: the current one, or a snapshot's. Each implementation
 /// is, or contains, a guard of the domain in which the map retires: only the map makes its readers.
+///
+/// A function with this bound takes any [`Reading`]: one of the present, and a [`Snapshot`](super::Snapshot).
+///
+/// ```
+/// use freehold_maple::maple_tree::{MapleTree, ReadGuard, Reading};
+///
+/// fn covered<K: ReadGuard>(reading: &Reading<'_, u32, K>) -> u128 {
+///     reading.into_iter().map(|(span, _)| span.size_bytes()).sum()
+/// }
+///
+/// let map = MapleTree::new();
+/// map.store(0..10, 7)?;
+/// let snapshot = map.snapshot()?;
+/// map.remove_range(5..)?;
+/// assert_eq!((covered(&map.read()), covered(&snapshot)), (5, 10));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait ReadGuard {
     /// The root to read from, in a map whose current root is `published`. Cost: constant.
+    #[doc(hidden)]
     fn root(&self, published: &PublishedRoot) -> Root;
 }
 

@@ -1,6 +1,6 @@
 //! A map written and read again; what is no map is refused.
 
-use freehold_maple::{RangeMap, WordMap};
+use freehold_maple::{RangeMap, RangeSet, WordMap};
 use freehold_units::Span;
 
 fn refusal(text: &str) -> String {
@@ -55,4 +55,17 @@ fn keys_of_any_type() {
     assert_eq!(read, map);
     assert!(serde_json::from_str::<RangeMap<u8, char>>(r#"[["b","a",1]]"#).is_err());
     assert!(serde_json::from_str::<RangeMap<u8, u8>>(r#"[[0,256,1]]"#).is_err());
+}
+
+#[test]
+fn a_set_returns_from_its_text() {
+    let set: RangeSet<char> = ['a'..='c', 'x'..='z'].into_iter().collect();
+    let text = serde_json::to_string(&set).unwrap();
+    assert_eq!(text, r#"[["a","c"],["x","z"]]"#);
+    assert_eq!(serde_json::from_str::<RangeSet<char>>(&text).unwrap(), set);
+    assert!(serde_json::from_str::<RangeSet>("[]").unwrap().is_empty());
+    let refusal = |text| serde_json::from_str::<RangeSet>(text).unwrap_err().to_string();
+    assert!(refusal("[[0,7],[8,9]]").contains("they are one range"), "two forms of one set");
+    assert!(refusal("[[0,7],[7,9]]").contains("does not begin behind"));
+    assert!(refusal("[[9,0]]").contains("is above its last"));
 }

@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicU64;
 pub(crate) const SCAN_FROM_BYTES: usize = 256 << 10;
 
 /// The content of memory when it is handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Zero {
     /// Zeros.
     Yes,

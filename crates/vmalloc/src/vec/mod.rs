@@ -368,6 +368,15 @@ impl<'b, T> IntoIterator for &'b VmVec<'_, T> {
     }
 }
 
+impl<'b, T> IntoIterator for &'b mut VmVec<'_, T> {
+    type Item = &'b mut T;
+    type IntoIter = std::slice::IterMut<'b, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
 impl<T: fmt::Debug> fmt::Debug for VmVec<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self).finish()
