@@ -7,7 +7,7 @@
 //! | In a child made by `fork` | |
 //! |---|---|
 //! | read a map or a space: guards, look-ups, iterators, snapshots | always |
-//! | write to a map, allocate from a space, a pooled space or a per-CPU heap, free | yes: it has a copy, and neither process sees what the other changes; what another thread was taking from a pooled space leaks |
+//! | write to a map, allocate from a space, a pooled space or a per-CPU heap, free | yes: it has a copy, and neither process sees what the other changes; what another thread was taking or freeing leaks, which `validate` of a pooled space may report (S3) |
 //! | the same, if another thread held an owned guard, a snapshot or a guard of a `Reader` | until as much waits for readers as a map may keep: nothing in the child drops that guard |
 //! | write to a map in which another thread had a transaction open | yes: the transaction is undone, and values that it had put in leak |
 //! | count, read counters, render a registry | always; counters go on from what they had |
