@@ -503,8 +503,8 @@ int fh_shared_space_for_each(const struct fh_shared_space *space,
                              fh_region_fn each,
                              void *ctx);
 
-// Saves a space as bytes, as fh_space_snapshot, at one moment. `save` runs under the space's lock. Any thread. Cost: O(n) for n
-// regions.
+// Saves a space as bytes, as fh_space_snapshot, at one moment. `save` runs under the space's lock, so it must
+// neither change the space nor fork. Any thread. Cost: O(n) for n regions.
 //
 // @return FH_OK; FH_ENULL; FH_ENOMEM
 int fh_shared_space_snapshot(const struct fh_shared_space *space,

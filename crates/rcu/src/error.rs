@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// There is no memory for a reader's slot, or for the hooks around `fork`.
+/// There is no memory for a reader's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 

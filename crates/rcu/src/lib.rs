@@ -67,8 +67,8 @@
 //! # Fork
 //! A child made by `fork` has only the thread that forked.
 //!
-//! - On the [global](Domain::global) domain, guards of the other threads protect nothing in the child, so it must not
-//!   use references that such a guard protected.
+//! - Guards of the other threads protect nothing in the child, so it must not use references that such a guard
+//!   protected.
 //! - [Owned](OwnedGuard) guards and [`Reader`]s are values that the child has, too. They protect as before, even if
 //!   nothing in the child can drop them.
 //!

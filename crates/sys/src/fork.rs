@@ -7,20 +7,24 @@
 //! | In a child made by `fork` | |
 //! |---|---|
 //! | read a map or a space: guards, look-ups, iterators, snapshots | always |
-//! | write to a map, allocate from a space, a pooled space or a per-CPU heap, free | yes: it has a copy, and neither process sees what the other changes; what another thread was taking from a pooled space leaks |
-//! | the same, if another thread held an owned guard or a snapshot | until as much waits for readers as a map may keep: nothing in the child drops that guard |
+//! | write to a map, allocate from a space, a pooled space or a per-CPU heap, free | yes: it has a copy, and neither process sees what the other changes; what another thread was taking or freeing leaks, which `validate` of a pooled space may report (S3) |
+//! | the same, if another thread held an owned guard, a snapshot or a guard of a `Reader` | until as much waits for readers as a map may keep: nothing in the child drops that guard |
 //! | write to a map in which another thread had a transaction open | yes: the transaction is undone, and values that it had put in leak |
 //! | count, read counters, render a registry | always; counters go on from what they had |
 //! | use a guard of its own thread, its own owned guard or snapshot | yes: these are values that the child has, too |
 //! | commit, drop or go on with its own thread's transaction | yes; the parent does the same with its own |
 //! | use a reference that another thread's guard or transaction protects | no: both have ended in the child |
-//! | reuse memory of a `Domain` of its own in which another thread was reading | no: that reader's guards never end |
-//! | use memory of `vmalloc`, allocate and free it | yes; what another thread was about to hand out or free leaks |
+//! | use memory of `vmalloc`, allocate and free it | yes; what another thread was about to hand out or free leaks, and may count as resident (S6) |
 //!
 //! After `vfork`, or after a `clone` that bypasses the C library, a child may do nothing of this. A process must not
-//! fork in a signal handler that can interrupt an operation of this project, nor before its first such operation has
-//! returned. Hooks of `pthread_atfork` may use all of this, but no child hook may write while another thread has a
-//! transaction open.
+//! fork in a signal handler that can interrupt an operation of this project, nor in the closure that encodes the values of
+//! a shared space, nor before its first such operation has returned.
+//!
+//! Hooks of `pthread_atfork` may use all of this, but no child hook may write while another thread has a transaction
+//! open. The first operation installs the hooks of this project. If there is no memory for them, threads that come later
+//! try again, and until then a fork is as unsafe as without them. A hook that takes a lock under which other threads use
+//! this project must be installed after the first operation: hooks before a fork run in the reverse order, and those
+//! threads wait for the fork while they hold that lock.
 //!
 //! # Order of locks
 //! 1. A thread is in a section before it takes a lock that a section may wait for.
@@ -61,8 +65,8 @@ thread_local! {
 
 /// A section of this thread that excludes `fork`. Sections nest.
 ///
-/// It must end soon: forks wait for it. Callers' code does not run in it, except for the allocator and
-/// `StoredValue::split`. So a `fork` hook must not hold a lock that these need. In a section, a thread waits for no
+/// It must end soon: forks wait for it. Callers' code does not run in it, except for the allocator,
+/// `StoredValue::split` and what encodes the values of an image. So a `fork` hook must not hold a lock that these need. In a section, a thread waits for no
 /// transaction. A leaked section (`mem::forget`) blocks the forks of all other threads for ever.
 ///
 /// Cost: two atomic additions to a line that few threads share; for a nested section, an addition.
@@ -171,8 +175,8 @@ pub fn is_lost(thread: u64) -> bool {
     thread < LOST_BELOW.load(Ordering::Relaxed) && thread != SURVIVOR.load(Ordering::Relaxed)
 }
 
-/// A number that differs between a process and the children that it forks, whatever their process ids. A program that
-/// stores it with a thread, a handle or a file can tell whether that is the parent's.
+/// A number that differs between a process and the children that it forks after its first use of this project, whatever
+/// their process ids. A program that stores it with a thread, a handle or a file can tell whether that is the parent's.
 ///
 /// Cost: three loads.
 #[must_use]
@@ -207,7 +211,13 @@ fn own(counter: &AtomicU32) -> u32 {
 extern "C" fn prepare() {
     // Taken now, or both processes might take the same.
     let _ = crate::mark::number();
-    FORKING.fetch_add(1, Ordering::SeqCst);
+    if DEPTH.get() > 0 {
+        // Another thread's fork may wait for this section, so this one does not wait for that fork.
+        FORKING.fetch_add(1, Ordering::SeqCst);
+    } else {
+        // One fork at a time: hooks of the program run in it, whose sections nobody counts.
+        wait_while(|| FORKING.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err());
+    }
     for Inside(counter) in &INSIDE {
         wait_while(|| counter.load(Ordering::SeqCst) > own(counter));
     }
@@ -294,6 +304,8 @@ mod tests {
     /// The child asks before its parent does.
     #[test]
     fn a_child_has_another_generation_than_a_parent_that_never_asked() {
+        // A use that does not ask installs the hooks.
+        let _ = thread_slot::id();
         assert!(in_child(|| {
             let number = || i32::try_from(generation() % 100).unwrap();
             // SAFETY: the child of this child asks and exits.
@@ -328,6 +340,25 @@ mod tests {
             drop(Section::enter());
             ENTERED.load(Relaxed) == 2 && in_child(|| true)
         }));
+    }
+
+    #[test]
+    fn a_fork_waits_for_the_hooks_of_another_threads_fork() {
+        static LOCK: Mutex<()> = Mutex::new(());
+        let (forks, is_forking) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                prepare();
+                let held = hold(|| LOCK.lock().unwrap());
+                forks.send(()).unwrap();
+                // The other thread has time to fork meanwhile, which it must not.
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                drop(held);
+                parent();
+            });
+            is_forking.recv().unwrap();
+            assert!(in_child(|| LOCK.try_lock().is_ok()), "a hook of the lost thread holds the lock");
+        });
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use crate::error::BuildError;
 use crate::scrub::Scrub;
-use freehold_sys::fork;
+use freehold_sys::fork::{self, Section};
 use freehold_sys::thread::{self, Thread};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -66,7 +66,8 @@ fn run(memory: &Weak<Scrub>, (stop, stopped): &(Mutex<bool>, Condvar), pause: Du
         if *waited.unwrap_or_else(PoisonError::into_inner).0 {
             return;
         }
-        // Not kept while it waits: a child of `fork` never drops what this thread has.
+        // Kept in a section alone: a child of `fork` never drops what this thread has.
+        let _section = Section::enter();
         let Some(memory) = memory.upgrade() else { return };
         let residency = &memory.residency;
         looks[number] = residency.resident.bytes();

@@ -41,7 +41,7 @@
 //! # Forks
 //! A child has its own copy of everything: zero where it was zero, with the same guards. It may use all of it, whatever
 //! other threads were doing at the time of the fork. A block that one of them was handing out or freeing leaks in the
-//! child. The thread of [`RetainPolicy::decay`] exists only in the parent: in the child, idle memory stays until it is
+//! child, where it may count as resident for ever, which `validate` reports (S6). The thread of [`RetainPolicy::decay`] exists only in the parent: in the child, idle memory stays until it is
 //! released.
 //!
 //! Source: the lazily freed areas of the talk on vmalloc (2019), and what its batched purges showed.

@@ -7,6 +7,7 @@ use freehold_vmalloc::{
     AllocError, BuildError, Guard, PoolError, RetainPolicy, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
 };
 use std::process::Command;
+use std::sync::Arc;
 
 const MIB: usize = 1 << 20;
 
@@ -238,15 +239,31 @@ fn a_child_ends_what_its_parent_made() {
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn a_child_drops_everything() {
-    let vm = VirtualMemory::builder().reserve(64 * MIB).build().unwrap();
-    let address = vm.alloc(64 << 10, Zero::Yes).unwrap().as_ptr().as_ptr();
-    let child = in_child(|| {
-        // SAFETY: a child that waits for a thread of its parent's is ended.
-        unsafe { libc::alarm(20) };
-        let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(vm)));
-        dropped.is_ok() && faults(address)
-    });
-    assert_eq!(child, Ok(true), "it is dropped, and its addresses are free");
+    let retain = RetainPolicy::bytes(256 << 20).decay(std::time::Duration::from_millis(8));
+    let vm = Arc::new(VirtualMemory::builder().reserve(1 << 30).retain(retain).build().unwrap());
+    let layout = SlotLayout::new(64 << 10).zero(Zero::No).keep_resident(64 << 10).count(64);
+    // Several zones, between which the thread of the decay lets a fork happen.
+    let pools: Vec<_> = (0..8).map(|_| vm.slots_owned(&layout).unwrap()).collect();
+    let mut all = Some((vm, pools));
+    for round in 0..40 {
+        let (vm, pools) = all.as_ref().unwrap();
+        for pool in pools {
+            let slots: Vec<_> = (0..64).map(|_| pool.get().unwrap()).collect();
+            slots.into_iter().for_each(|mut slot| slot.fill(1));
+        }
+        let address = pools[0].get().unwrap().as_ptr().as_ptr();
+        let resident = vm.stats().residency.resident_bytes;
+        while vm.stats().residency.resident_bytes >= resident {
+            std::thread::yield_now();
+        }
+        let child = in_child(|| {
+            // SAFETY: a child that waits for a thread of its parent's is ended.
+            unsafe { libc::alarm(20) };
+            let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(all.take())));
+            dropped.is_ok() && faults(address)
+        });
+        assert_eq!(child, Ok(true), "round {round}: it is dropped, and its addresses are free");
+    }
 }
 
 #[test]

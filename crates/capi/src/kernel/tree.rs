@@ -12,6 +12,7 @@ use freehold::rcu as epochs;
 use freehold::units::Span;
 use freehold_linux::Error;
 use freehold_linux::maple::{Flags, Item, Planned, SharedMap, SharedPlan, Tree};
+use freehold_sys::fork::{self, Held};
 use std::ffi::c_uint;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -55,6 +56,9 @@ impl Drop for Kernel {
 /// The calls over a shared map of pointers.
 pub(super) type KernelTree = Tree<Entry, SharedMap<'static, Entry>>;
 
+/// The writer's side, locked in a section that no `fork` falls into.
+type Locked<'t> = Held<MutexGuard<'t, Writer>>;
+
 /// The writer's side of a tree.
 pub(super) struct Writer {
     plan: Option<Plan>,
@@ -87,14 +91,14 @@ impl fhk_tree {
     }
 
     /// The writer's side of the tree, which is made if there is none yet. Any planned store is cancelled.
-    pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>, Error> {
+    pub(super) fn writer(&self) -> Result<Locked<'_>, Error> {
         let mut writer = self.writer_with_plan()?;
         writer.plan = None;
         Ok(writer)
     }
 
     /// The same, with the planned store.
-    pub(super) fn writer_with_plan(&self) -> Result<MutexGuard<'_, Writer>, Error> {
+    pub(super) fn writer_with_plan(&self) -> Result<Locked<'_>, Error> {
         let kernel = match self.kernel() {
             Some(kernel) => kernel,
             None => self.make()?,
@@ -103,12 +107,12 @@ impl fhk_tree {
     }
 
     /// The same, if the tree is made already: for calls that change nothing in an empty one.
-    pub(super) fn made_writer(&self) -> Option<MutexGuard<'_, Writer>> {
+    pub(super) fn made_writer(&self) -> Option<Locked<'_>> {
         self.kernel().map(|kernel| self.lock(kernel))
     }
 
-    fn lock<'t>(&self, kernel: &'t Kernel) -> MutexGuard<'t, Writer> {
-        let mut writer = kernel.writer.lock().unwrap_or_else(PoisonError::into_inner);
+    fn lock<'t>(&self, kernel: &'t Kernel) -> Locked<'t> {
+        let mut writer = fork::lock(|| kernel.writer.lock());
         writer.tree.set_flags(self.flags());
         writer
     }

@@ -253,8 +253,8 @@ pub extern "C" fn fh_shared_space_for_each(
     walk(reading.range(range).map(|(span, value)| fh_region::new(span, *value)), each, ctx)
 }
 
-/// Saves a space as bytes, as fh_space_snapshot, at one moment. `save` runs under the space's lock. Any thread. Cost: O(n) for n
-/// regions.
+/// Saves a space as bytes, as fh_space_snapshot, at one moment. `save` runs under the space's lock, so it must
+/// neither change the space nor fork. Any thread. Cost: O(n) for n regions.
 ///
 /// @return FH_OK; FH_ENULL; FH_ENOMEM
 #[unsafe(no_mangle)]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A child of fork() of a program with threads: its trees can be written and destroyed, whatever a lost thread had planned, and
- * its callbacks are called.
+ * A child of fork() of a program with threads: its trees can be written and destroyed, whatever a lost thread had planned or
+ * was storing, and its callbacks are called.
  */
 /* fork, alarm. */
 #define _POSIX_C_SOURCE 200809L
@@ -23,6 +23,8 @@ static DEFINE_MTREE(tree);
 static int calls;
 static bool in_child;
 static int inner;
+static volatile bool stop;
+static bool refused;
 
 static void count(struct rcu_head *head)
 {
@@ -105,8 +107,27 @@ static bool stores_and_destroys(void)
 	return mtree_empty(&tree) && calls_back();
 }
 
+static void *store(void *unused)
+{
+	unsigned long at;
+
+	for (at = 0; !stop; at++)
+		refused |= mtree_store(&tree, at % 100, V(at % 100), GFP_KERNEL) != 0;
+	return unused;
+}
+
+/* The tree's lock may be the lost thread's; what that was storing is there or is not. */
+static bool stores_beside_others(void)
+{
+	spin_lock_init(&tree.ma_lock);
+	MT_BUG_ON(&tree, mtree_store(&tree, 200, V(2), GFP_KERNEL) || mtree_load(&tree, 200) != V(2));
+	mt_validate(&tree);
+	return true;
+}
+
 int main(void)
 {
+	int round;
 	struct rcu_head first, second;
 	pthread_t thread;
 
@@ -118,6 +139,14 @@ int main(void)
 	MT_BUG_ON(&tree, pthread_create(&thread, NULL, plan, NULL) != 0);
 	pthread_join(thread, NULL);
 	MT_BUG_ON(&tree, !child(stores_and_destroys) || !stores_and_destroys());
+
+	MT_BUG_ON(&tree, pthread_create(&thread, NULL, store, NULL) != 0);
+	for (round = 0; round < 500 && fhk_tests_failed() == 0; round++)
+		MT_BUG_ON(&tree, !child(stores_beside_others));
+	stop = true;
+	pthread_join(thread, NULL);
+	MT_BUG_ON(&tree, refused);
+	mtree_destroy(&tree);
 
 	rcu_read_lock();
 	call_rcu(&first, fork_within);
