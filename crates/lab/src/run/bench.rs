@@ -221,7 +221,8 @@ impl Bench<'_> {
         run.live = judge.live();
         run.session.free_blocks(&mut |_| run.free_blocks += 1);
         run.free_index_bytes = run.session.free_index_bytes();
-        run.session.validate().map_err(Stop::Wrong)
+        let state = run.session.validate().and_then(|()| judge.check_state(run.session.as_ref()));
+        state.map_err(Stop::Wrong)
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) fn count_run<F: Replayable>(
         }
         run.samples.push(sample.clone());
     }
-    session.validate().map_err(Stop::Wrong)?;
+    session.validate().and_then(|()| judge.check_state(&session)).map_err(Stop::Wrong)?;
     run.seen = F::end(run.seen, workload, &judge, &session, &run.buckets);
     match unsupported {
         0 => Ok(run),

@@ -1,5 +1,5 @@
 //! Measuring maps of ranges: every answer of a first round checked one by one, then rounds timed in loops whose sums
-//! must agree, the engines taking turns.
+//! must agree, the engines taking turns. Stores have no answers: what the maps hold in the end must agree, too.
 
 use super::Sheet;
 use super::instructions::measured;
@@ -58,10 +58,18 @@ pub fn bench(
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<(Vec<Run>, LeftOut)> {
     let bench = Bench { workload, expected: Expected::of(workload), rounds };
-    let (runs, left_out) = plan::run(&bench, engines, tick)?;
-    for run in &runs {
+    let (mut runs, left_out) = plan::run(&bench, engines, tick)?;
+    for run in &mut runs {
+        // What was stored while nobody looked.
+        let stored = run.map.perform(&Steps::Iterate(1));
+        run.sums.push(stored);
         let (name, engine) = (bench.name(), run.entry.engine);
         run.map.validate().map_err(|reason| anyhow::anyhow!("{name}: {engine}: {reason}"))?;
+        let is_left = !workload.keeps_ranges() || stored == bench.expected.sum;
+        anyhow::ensure!(is_left, "{name}: {engine}: other ranges than before the rounds");
+    }
+    for run in &runs {
+        let (name, engine) = (bench.name(), run.entry.engine);
         let same = runs.first().is_some_and(|first| first.sums == run.sums);
         anyhow::ensure!(same, "{name}: the answers of {engine} are not the others'");
     }
@@ -149,6 +157,9 @@ impl Plan<Tree> for Bench<'_> {
                     let (answers, took) = map.perform_clocked(steps);
                     sum = sum.wrapping_mul(31).wrapping_add(answers);
                     run.sheet.note((op, None), took, times(steps, run.ranges));
+                    if own.is_some_and(|mut own| own.perform(&Steps::Iterate(1)) != self.expected.sum) {
+                        return Err("other ranges than were inserted".to_owned());
+                    }
                 }
             }
             Timed::Copies(copies) => {

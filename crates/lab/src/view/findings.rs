@@ -96,7 +96,10 @@ const READING: &str = "Of others: their figure, and how many times freehold's it
 const MEASURES: [(&[(Metric, Stat)], &str); 5] = [
     (&[(Metric::Time, Stat::Median)], "time"),
     (&[(Metric::Time, Stat::P999)], "p99.9"),
-    (&[(Metric::Metadata, Stat::Max), (Metric::Resident, Stat::Max)], "bytes"),
+    (
+        &[(Metric::Metadata, Stat::Max), (Metric::Resident, Stat::Max), (Metric::Resident, Stat::Mean)],
+        "bytes",
+    ),
     (&[(Metric::Pages, Stat::Total)], "pages"),
     (&[(Metric::Instructions, Stat::Mean)], "instructions"),
 ];
@@ -258,6 +261,7 @@ pub(super) fn heads(findings: &[Finding]) -> Option<Table> {
 
 /// How many figures are behind and ahead, and the largest of either.
 pub(super) fn summary(findings: &[Finding]) -> String {
+    let judged = findings.iter().filter(|finding| finding.verdict != Verdict::NotJudged).count();
     let say = |verdict: Verdict| {
         let these = findings.iter().filter(|finding| finding.verdict == verdict);
         let most = these.clone().max_by(|a, b| a.factor().total_cmp(&b.factor()));
@@ -265,7 +269,7 @@ pub(super) fn summary(findings: &[Finding]) -> String {
             let (what, measure, factor) = (&most.what, most.measure(), fixed(most.factor()));
             format!(", the most {factor}x the {measure} ({what}; {})", most.rival)
         });
-        format!("{} in {} of {} figures{most}.", capital(verdict.name()), these.count(), findings.len())
+        format!("{} in {} of {} figures{most}.", capital(verdict.name()), these.count(), judged)
     };
     [Verdict::Behind, Verdict::Ahead].map(say).join(" ")
 }

@@ -90,6 +90,11 @@ impl Workload {
         (kind == Kind::Footprint).then_some(&[1, 2, 3, 4])
     }
 
+    /// Whether each round leaves the ranges that the map held before, if it has one that stays.
+    pub fn keeps_ranges(&self) -> bool {
+        !matches!(self.kind, Kind::Overwrite | Kind::RangeStore | Kind::Mix)
+    }
+
     /// What is timed in a round; the same in every call.
     pub fn round(&self, round: usize) -> Timed {
         let mut random = SplitMix::new((round as u64 + 1) << 32 | u64::from(self.n));

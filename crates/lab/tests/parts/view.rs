@@ -305,6 +305,9 @@ fn a_mail_of_recorded_workloads_is_their_heads() {
     for (engine, ns) in [("bitmap", 10.0), ("bitmap-linux", 20.0)] {
         figure_of(&mut results, engine, "loop", (Metric::Time, Stat::Median), &[ns, ns + 1.0]);
     }
+    let single = Key::new("percpu", "one round").op("loop");
+    results.of(Key { default: true, ..single.clone() }.engine("bitmap")).rounds(Metric::Time, &[1.0], 1);
+    results.of(single.engine("area-map")).rounds(Metric::Time, &[2.0], 1);
     results.note("a note");
     let definition = Definition::read("heads = true\nquiet = true\n[[section]]\nid = \"one\"").unwrap();
     let mail = lkml(&definition, &results, &environment(), false);

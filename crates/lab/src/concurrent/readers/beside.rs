@@ -51,6 +51,8 @@ struct Written {
     stores: u64,
     refused: u64,
     per_second: f64,
+    /// The last version, and how many ranges it reached.
+    last: (u16, usize),
 }
 
 /// The workload.
@@ -107,16 +109,17 @@ fn one(map: &Filled, ranges: u32, other: Other, halves: bool, long: Duration) ->
         if halves { (0..middle, middle..ranges) } else { (0..ranges, 0..ranges) };
     let numbers = ranges::stores(written, 4);
     let indexes = ranges::reads(read, map.entry.exact, 5);
-    let map = map.map.as_ref();
+    let shared = map.map.as_ref();
     let (found, written) = place::beside(
         &|number| {
             on_cpu(number, 2);
             Ok(())
         },
-        (1, &|_| reads(map, &indexes, long)),
-        (1, &|_, done| at_work(map, other, &numbers, done)),
+        (1, &|_| reads(shared, &indexes, long)),
+        (1, &|_, done| at_work(shared, other, &numbers, done)),
     )?;
     let ((read_ns, reads, seen), written) = (found[0], written[0]);
+    map.check_stored(&numbers, written.last)?;
     Ok(Round { read_ns, reads, seen, written })
 }
 
@@ -141,7 +144,6 @@ fn reads(map: &dyn Subject, indexes: &[u64], long: Duration) -> anyhow::Result<(
 /// What the other thread does until the reader is done.
 fn at_work(map: &dyn Subject, other: Other, numbers: &[u32], done: &AtomicBool) -> anyhow::Result<Written> {
     let (started, mut written) = (Instant::now(), Written::default());
-    let mut version = 0_u16;
     while !done.load(Relaxed) {
         if other == Other::Spins {
             while !done.load(Relaxed) {
@@ -149,11 +151,12 @@ fn at_work(map: &dyn Subject, other: Other, numbers: &[u32], done: &AtomicBool) 
             }
             break;
         }
-        version = version.wrapping_add(1);
+        written.last = (written.last.0.wrapping_add(1), 0);
         let batch = if other == Other::Paced { 1 } else { STORES };
         for batch in numbers.chunks(batch) {
-            written.refused += map.store(batch, version)?;
+            written.refused += map.store(batch, written.last.0)?;
             written.stores += batch.len() as u64;
+            written.last.1 += batch.len();
             // Who is late stores at once, until it is in time again.
             let due = PACE * u32::try_from(written.stores).unwrap_or(u32::MAX);
             while other == Other::Paced && started.elapsed() < due && !done.load(Relaxed) {}

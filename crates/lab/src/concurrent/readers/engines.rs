@@ -7,6 +7,7 @@ use freehold_rivals::concurrent::{
     LeftRightMap, LookUp, Optimistic, Reader, RwLockMap, SharedRanges, SkipListMap, TreeIndexMap,
 };
 use parking_lot::Mutex;
+use std::collections::HashSet;
 use std::hint::black_box;
 
 /// Ours.
@@ -247,6 +248,31 @@ impl Filled {
         let refused = self.map.store(numbers, version)?;
         numbers.iter().for_each(|&number| self.versions[number as usize] = version);
         Ok(refused)
+    }
+
+    /// Whether nothing is left of these ranges.
+    pub fn check_erased(&self, numbers: &[u32]) -> anyhow::Result<()> {
+        let left = numbers.iter().find(|&&number| self.map.value_at(ranges::bounds(number).0).is_some());
+        anyhow::ensure!(left.is_none(), "{}: range {left:?} is still there", self.entry.who.label());
+        Ok(())
+    }
+
+    /// Holds each of these ranges against its last version, after stores in ascending versions from 1 on, the last of which went
+    /// through the first `last` of them.
+    pub fn check_stored(&self, numbers: &[u32], (version, last): (u16, usize)) -> anyhow::Result<()> {
+        let newest: HashSet<u32> = numbers.iter().take(last).copied().collect();
+        for &number in numbers {
+            let right = if newest.contains(&number) { version } else { version.saturating_sub(1) };
+            let (found, wanted) = (self.map.value_at(ranges::bounds(number).0), ranges::value(number, right));
+            // What the first version has not reached is of an earlier time.
+            let is_right = found == Some(wanted) || right == 0;
+            anyhow::ensure!(
+                is_right,
+                "{}: {found:?} in range {number}, not {wanted}",
+                self.entry.who.label()
+            );
+        }
+        Ok(())
     }
 
     /// Holds every range and every gap against what was stored.

@@ -231,6 +231,10 @@ impl Bench {
             return Ok(());
         }
         let mut placed: Vec<Placed> = self.placed.iter().copied().flatten().collect();
+        let (live, told) = (placed.len() as u64, self.session.footprint().objects);
+        if live != told {
+            return Err(format!("{engine}: {told} objects are live, not {live}"));
+        }
         placed.sort_unstable_by_key(|&(chunk, start, ..)| (chunk, start));
         for (at, &(chunk, start, end, align)) in placed.iter().enumerate() {
             if !align.divides(start) {

@@ -79,11 +79,16 @@ impl Subject for Liar {
     }
 }
 
-#[test]
-fn a_lost_store_is_found() {
+/// It, with 20 ranges.
+fn liar() -> Filled {
     static ENTRY: Entry =
         Entry { who: Who::other("liar"), exact: false, shared: true, make: || Box::<Liar>::default() };
-    let mut map = Filled::new(&ENTRY, 20).unwrap();
+    Filled::new(&ENTRY, 20).unwrap()
+}
+
+#[test]
+fn a_lost_store_is_found() {
+    let mut map = liar();
     map.check().unwrap();
     map.store(&[3, 7], 1).unwrap();
     let wrong = map.check().unwrap_err().to_string();
@@ -99,4 +104,25 @@ fn a_read_of_another_range_is_found() {
     assert_eq!((seen.wrong, seen.missed), (0, 1));
     seen.note(16 * 5 + 3, Some(ranges::value(6, 9)));
     assert_ne!(seen.wrong, 0);
+}
+
+#[test]
+fn what_is_still_there_after_an_erase_is_found() {
+    let map = liar();
+    map.check_erased(&[20, 30]).unwrap();
+    map.map.erase(&[3, 7]).unwrap();
+    assert_eq!(map.check_erased(&[3, 7]).unwrap_err().to_string(), "liar: range Some(3) is still there");
+}
+
+#[test]
+fn a_store_that_is_lost_beside_a_reader_is_found() {
+    let map = liar();
+    // In version 1 as far as the second, which is lost.
+    map.map.store(&[3, 7], 1).unwrap();
+    map.check_stored(&[3, 7, 9], (1, 1)).unwrap();
+    let wrong = map.check_stored(&[3, 7, 9], (1, 2)).unwrap_err().to_string();
+    assert!(wrong.contains("Some(7) in range 7, not 4294967303"), "{wrong}");
+    map.map.store(&[3], 2).unwrap();
+    assert!(map.check_stored(&[3, 7, 9], (2, 1)).is_err(), "it has not had version 1");
+    map.check_stored(&[3, 7, 9], (0, 0)).unwrap();
 }

@@ -1,3 +1,4 @@
+mod bench;
 mod demand;
 mod maple;
 mod percpu;

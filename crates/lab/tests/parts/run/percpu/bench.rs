@@ -1,3 +1,4 @@
+use crate::run::stress::liar::{LEAKS, percpu_liar};
 use freehold::percpu::Config;
 use freehold_lab::family::{Family, Percpu};
 use freehold_lab::run::percpu::{Bench, Job};
@@ -35,4 +36,12 @@ fn the_longest_is_no_shorter_than_the_first() {
         let of = |op| &bench.sheet.lines.iter().find(|line| line.timed.0 == op).unwrap().ns;
         assert!(of("longest of the first").iter().zip(of("the first")).all(|(most, ns)| most >= ns));
     }
+}
+
+#[test]
+fn a_lost_free_is_found() {
+    let (config, work) = (Config::new(32 << 10, 2), Work::Churn(Churn::new(64, 1_000, 2_000)));
+    let job = Job { workload: "x", config, work, objects: &|_| 0, rounds: 1 };
+    let lost = job.run(&[percpu_liar::<LEAKS>()], &mut |_| {}).err().unwrap().to_string();
+    assert!(lost.contains("1001 objects are live, not 1000"), "{lost}");
 }

@@ -1,6 +1,6 @@
 //! A broken map of ranges.
 
-use super::{INVALID, LEAKS, REFUSES, SHIFTED};
+use super::{INVALID, LEAKS, OTHER_VALUE, REFUSES, SHIFTED};
 use freehold::units::{Align, Span};
 use freehold_lab::engine::maple::{ENGINES, EngineEntry, Map, TreeFacts};
 use freehold_rivals::maple::{BTreeMapRanges, Second};
@@ -34,7 +34,7 @@ impl<const HOW: u8, const AT: u32> Ranges for Liar<HOW, AT> {
     }
 
     fn store(&mut self, span: Span, value: u64) {
-        self.map.store(span, value);
+        self.map.store(span, value + u64::from(self.lies(OTHER_VALUE)));
     }
 
     fn clear(&mut self, span: Span) {
@@ -42,6 +42,7 @@ impl<const HOW: u8, const AT: u32> Ranges for Liar<HOW, AT> {
     }
 
     fn insert(&mut self, span: Span, value: u64) -> bool {
+        let value = value + u64::from(self.lies(OTHER_VALUE));
         !self.lies(REFUSES) && Ranges::insert(&mut self.map, span, value)
     }
 

@@ -25,3 +25,5 @@ pub(crate) const TWICE: u8 = 4;
 pub(crate) const INVALID: u8 = 5;
 /// Says a place behind the last.
 pub(crate) const OUTSIDE: u8 = 6;
+/// Stores, and inserts, another value than it was given.
+pub(crate) const OTHER_VALUE: u8 = 7;
