@@ -42,11 +42,13 @@ fn guards_leave_an_eighth_of_the_mappings() {
     let (now, share) = (mappings(), most / 8);
     assert!(now <= most - share && now >= most - share - share / 8, "{now} of {most} mappings");
     std::thread::spawn(|| ()).join().unwrap();
-    // Slots that have their guard are always found.
+    // Slots that have their guard are found, but for those of a slab that another CPU began, where this thread ran on several: such
+    // a slab returns to the space whole, in which no guards are looked for.
     let all = held.len();
     drop(held);
     let (held, _) = take();
-    assert_eq!(held.len(), all);
+    let begun = 32 * std::thread::available_parallelism().unwrap().get();
+    assert!((all - begun..=all).contains(&held.len()), "{} of {all}", held.len());
     drop(held);
     // What a dropped pool had is another's.
     drop(pool);

@@ -166,7 +166,7 @@ impl Adder {
     /// # Safety
     /// As [`Adder::add`].
     #[cold]
-    unsafe fn add_to_overflow(&self, first: *mut u64, value: u64) -> u64 {
+    pub(super) unsafe fn add_to_overflow(&self, first: *mut u64, value: u64) -> u64 {
         self.overflow.store(true, Ordering::Relaxed);
         // SAFETY: the overflow unit follows those of CPUs.
         unsafe { self.slot(first, self.cpus).fetch_add(value, Ordering::Relaxed) }

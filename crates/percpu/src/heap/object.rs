@@ -264,3 +264,26 @@ pub(crate) fn sum_together<'a>(objects: impl Iterator<Item = (&'a LazyObject<1>,
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// The kernel gives a thread without a registered area no CPU's number.
+    #[test]
+    fn what_threads_without_a_cpus_number_add_is_summed() {
+        let objects = [LazyObject::<1>::new(), LazyObject::new()];
+        for object in &objects {
+            let words = object.make().unwrap();
+            words.add(0, 5);
+            // SAFETY: a word of a live object of this heap.
+            unsafe { words.heap.adder.add_to_overflow(words.word(0), 2) };
+            let mut each = [0];
+            words.sum_each(&mut each);
+            assert_eq!((words.sum(0), each), (7, [7]));
+        }
+        let mut sums = [0; 2];
+        sum_together(objects.iter().zip([0, 10]), &mut sums);
+        assert_eq!(sums, [7, 17]);
+    }
+}
