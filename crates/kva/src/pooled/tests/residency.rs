@@ -126,6 +126,30 @@ fn a_slot_that_is_ready_is_found_in_any_slab() {
     assert_eq!(free_blocks(&space), [space.span()]);
 }
 
+/// A slot that is held makes no slab come first.
+#[test]
+fn slabs_with_ready_slots_come_first_afterwards() {
+    // False if the thread has moved to another CPU, whose lists are others.
+    let comes_first = |target: usize| {
+        let space = memory(64);
+        let here = space.shards.here();
+        let mut blocks: Vec<Span> = (0..96).map(|_| space.alloc(4096).unwrap()).collect();
+        let slab = |span: Span| space.slab_ref(span.first());
+        let mut held = blocks.clone();
+        held.dedup_by_key(|block| slab(*block));
+        blocks.retain(|block| !held.contains(block));
+        blocks.iter().for_each(|block| assert!(space.free_decommitted(block.first()).is_ok()));
+        let target = slab(held[target]);
+        let is_ready = |span| slab(span) == target || held.contains(&span);
+        let taken = space.alloc_ready(4096, is_ready).unwrap().span;
+        let next = space.alloc(4096).unwrap();
+        let stayed = std::ptr::eq(here, space.shards.here());
+        assert!(!stayed || [slab(taken), slab(next)] == [target; 2]);
+        stayed
+    };
+    (0..3).for_each(|target| while !comes_first(target) {});
+}
+
 #[test]
 fn a_predicate_that_panics_loses_no_slab() {
     let space = memory(64);
@@ -151,6 +175,7 @@ fn an_extent_that_was_freed_resident_comes_back_by_name_until_it_was_purged() {
     let name = space.extent_name(extent.first()).unwrap();
     assert_eq!(space.alloc_extent_again(name), None, "it is held");
     space.free(extent.first()).unwrap();
+    assert!(space.is_extent_ready(name));
     let again = space.alloc_extent_again(name).unwrap();
     assert_eq!((again.span, again.is_resident), (extent, true));
     space.free(extent.first()).unwrap();
