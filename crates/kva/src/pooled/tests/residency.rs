@@ -178,6 +178,7 @@ fn an_extent_that_was_freed_resident_comes_back_by_name_until_it_was_purged() {
     assert!(space.is_extent_ready(name));
     let again = space.alloc_extent_again(name).unwrap();
     assert_eq!((again.span, again.is_resident), (extent, true));
+    assert!(!space.is_extent_ready(name), "it is held again");
     space.free(extent.first()).unwrap();
     let batch = space.take_resident(1u64).unwrap();
     assert_eq!(space.alloc_extent_again(name), None, "a purge holds it");
