@@ -65,9 +65,7 @@ impl<E: StoredValue> WordMap<E> {
         let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
         self.tree.plan(&mut plan, true);
-        if !plan.is_free() {
-            return Err(Rejected { value, cause: InsertError::Occupied(self.tree.first_entry(&plan)) });
-        }
+        or_reject!(self.tree.check_free(&plan), value);
         self.store_at(&mut plan, value)
     }
 

@@ -169,9 +169,7 @@ impl<E: StoredValue> Transaction<'_, E> {
         let span = or_reject!(to_store(&bounds), value);
         let mut plan = StorePlan::new(span);
         or_reject!(self.changes.plan(&mut self.map.tree, &mut plan, true), value);
-        if !plan.is_free() {
-            return Err(Rejected { value, cause: InsertError::Occupied(self.map.tree.first_entry(&plan)) });
-        }
+        or_reject!(self.map.tree.check_free(&plan), value);
         self.apply(&mut plan, Some(value));
         Ok(())
     }

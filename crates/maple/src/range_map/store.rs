@@ -231,9 +231,7 @@ impl<V> Numbered<V> {
     fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
         let tree = &mut self.numbers.tree;
         tree.plan(plan, true);
-        if !plan.is_free() {
-            return Err(InsertError::Occupied(tree.first_entry(plan)));
-        }
+        tree.check_free(plan)?;
         tree.reserve(plan)?;
         Ok(self.values.reserve(1)?)
     }

@@ -205,11 +205,7 @@ impl<V> Stores<V> {
     /// As [`plan`](Self::plan), for a range that must be free.
     fn plan_insert(&mut self, ranges: &mut Numbered<V>, plan: &mut StorePlan) -> Result<(), InsertError> {
         self.plan(ranges, plan, true)?;
-        if plan.is_free() {
-            Ok(())
-        } else {
-            Err(InsertError::Occupied(ranges.numbers.tree.first_entry(plan)))
-        }
+        ranges.numbers.tree.check_free(plan)
     }
 
     /// Makes a planned store. `second` is the value of the upper part of an entry that is cut in two.

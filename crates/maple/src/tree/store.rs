@@ -9,6 +9,7 @@ use super::path::Step;
 use super::{Memory, Need, Path, Subtrees, Tree, Words, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
+use crate::error::InsertError;
 use crate::node::{Edit, Leaf, NONE, Replace};
 use freehold_units::Span;
 
@@ -74,6 +75,12 @@ impl<M: Memory> Tree<M> {
             Some(behind) if slot.entry.is_none() => self.slot_of(behind).span,
             _ => slot.span,
         }
+    }
+
+    /// Refuses a planned store that overlaps an entry.
+    #[inline]
+    pub(crate) fn check_free(&self, plan: &StorePlan) -> Result<(), InsertError> {
+        if plan.is_free() { Ok(()) } else { Err(InsertError::Occupied(self.first_entry(plan))) }
     }
 
     /// Plans a store of an entry over the plan's range, or the removal of everything there.
