@@ -59,7 +59,7 @@ impl<L: LeafNode, K: Key> Tree<L, K> {
 
     /// The leaf that `key` belongs to, and its position in its parent: the part of a path that a look-up needs. `None` in
     /// an empty tree.
-    #[inline(always)] // a look-up among 256 regions takes 205 instructions in a loop, 228 without
+    #[inline(always)] // see `AddressSpace::region_at`
     pub(crate) fn leaf_for(&self, key: K) -> Option<(NodeId, Step)> {
         if self.root == NO_NODE {
             return None;

@@ -21,7 +21,7 @@ impl<V> Piece<'_, V> {
     pub(crate) fn extent(&self) -> Span {
         match self {
             Piece::Free(block) => *block,
-            Piece::Busy(entry) => entry.taken,
+            Piece::Busy(entry) => entry.taken(),
         }
     }
 }

@@ -50,21 +50,30 @@ impl<V> Leaf<V> {
         (slot_in(region), slot_in(before))
     }
 
-    /// The region whose addresses or guard contain `granule`.
-    #[inline(always)] // a look-up among 256 regions takes 205 instructions in a loop, 213 without
-    pub(super) fn region_at(&self, granule: u64) -> Option<usize> {
-        if self.is_far() {
-            return self.far_region_at(granule);
+    /// The region whose addresses or guard contain `granule`: its slot and its [`Leaf::bounds`].
+    #[inline(always)] // see `AddressSpace::region_at`
+    pub(super) fn region_at(&self, granule: u64) -> Option<(usize, (u64, u64))> {
+        if !self.is_far()
+            && let Some(lane) = self.lane_of(granule)
+        {
+            let slot = self.slot_at(lane)?;
+            if !self.is_tail(slot) {
+                return Some((slot, self.bounds_of_lanes(slot)));
+            }
         }
-        let lane = granule.checked_sub(self.base)?.min(REACH as u64) as i32;
+        self.region_beside_lanes(granule)
+    }
+
+    /// The slot of the region that contains a lane.
+    #[inline(always)]
+    fn slot_at(&self, lane: i32) -> Option<usize> {
         let mut found = 0;
         for slot in 0..WIDTH {
             // Regions do not overlap, so at most one slot is found.
             let (above, below) = (i32::from(self.start[slot] > lane), i32::from(self.end[slot] > lane));
             found |= !above.wrapping_neg() & below.wrapping_neg() & (slot as i32 + CODE);
         }
-        let slot = slot_in(found)?;
-        (!self.is_tail(slot) || u128::from(granule) < self.tail_end).then_some(slot)
+        slot_in(found)
     }
 
     /// The number of regions that start at one of the granules `first..=last`.

@@ -61,11 +61,24 @@ pub(crate) struct EntryHandle {
 pub(crate) struct RegionEntry<'a, V> {
     /// The usable addresses.
     pub(crate) span: Span,
-    /// The usable addresses and the guard.
-    pub(crate) taken: Span,
+    /// The last address of the guard or, without one, of the region.
+    taken_last: u64,
     pub(crate) terms: RegionAttrs,
     /// `None` for a placeholder, which reserves addresses for a region that will move there.
     pub(crate) value: Option<&'a V>,
+}
+
+impl<V> RegionEntry<'_, V> {
+    /// The usable addresses and the guard.
+    pub(crate) fn taken(&self) -> Span {
+        Span::new(self.span.first(), self.taken_last).expect("K4: a region has an address")
+    }
+
+    /// The guard.
+    #[inline]
+    pub(crate) fn guard(&self) -> Option<Span> {
+        Span::new(self.span.last().checked_add(1)?, self.taken_last)
+    }
 }
 
 /// See the [module](self).
@@ -140,23 +153,17 @@ impl<V> RegionTree<V> {
     pub(crate) fn region_at(&self, address: u64) -> Option<(EntryHandle, RegionEntry<'_, V>)> {
         let granule = address >> self.shift;
         let (leaf, parent) = self.tree.leaf_for(granule)?;
-        let slot = self.tree.leaves[leaf].region_at(granule)?;
+        let (slot, _) = self.tree.leaves[leaf].region_at(granule)?;
         Some((EntryHandle { leaf, slot, parent }, self.entry(&self.tree.leaves[leaf], slot)))
     }
 
     /// [`RegionTree::region_at`] for a look-up, which needs no handle.
-    // The search is a call that returns in registers, and what the caller needs of the entry is inlined: a look-up among
-    // 256 regions takes 216 instructions instead of 237 (`freehold bench kva --workload lookup-random --instructions`).
-    #[inline]
+    #[inline(always)] // see `AddressSpace::region_at`
     pub(crate) fn entry_at(&self, address: u64) -> Option<RegionEntry<'_, V>> {
-        let (leaf, slot) = self.slot_at(address >> self.shift)?;
-        Some(self.entry(leaf, slot))
-    }
-
-    #[inline(never)]
-    fn slot_at(&self, granule: u64) -> Option<(&Leaf<V>, usize)> {
+        let granule = address >> self.shift;
         let leaf = &self.tree.leaves[self.tree.leaf_for(granule)?.0];
-        Some((leaf, leaf.region_at(granule)?))
+        let (slot, bounds) = leaf.region_at(granule)?;
+        Some(entry_within(leaf, slot, bounds, self.shift))
     }
 
     /// The value of the region that contains `address`, guard excluded.
@@ -203,8 +210,7 @@ impl<V> RegionTree<V> {
     // instructions`), which is what keeps it within its bound.
     #[inline(always)]
     fn entry<'a>(&self, leaf: &'a Leaf<V>, slot: usize) -> RegionEntry<'a, V> {
-        let (span, taken) = spans(leaf, slot, self.shift);
-        RegionEntry { span, taken, terms: leaf.terms(slot), value: leaf.value(slot) }
+        entry_within(leaf, slot, leaf.bounds(slot), self.shift)
     }
 
     /// The granules `start..end` as a span of bytes.
@@ -220,13 +226,17 @@ impl<V> RegionTree<V> {
     }
 }
 
-/// The usable addresses of an entry, and these and its guard.
+/// The entry with these [`Leaf::bounds`].
 #[inline(always)] // a range over 8 of 300 regions is freed in 4,441 instructions, 4,608 without
-fn spans<V>(leaf: &Leaf<V>, slot: usize, shift: u32) -> (Span, Span) {
-    let (start, end) = leaf.bounds(slot);
+fn entry_within<V>(leaf: &Leaf<V>, slot: usize, (start, end): (u64, u64), shift: u32) -> RegionEntry<'_, V> {
+    let terms = leaf.terms(slot);
     // An end of 2^64 wraps to 0.
-    let up_to = |end: u64| {
-        Span::new(start << shift, (end << shift).wrapping_sub(1)).expect("K4: a region has an address")
-    };
-    (up_to(end.wrapping_sub(leaf.terms(slot).guard_granules.into())), up_to(end))
+    let last_below = |end: u64| (end << shift).wrapping_sub(1);
+    let span = Span::new(start << shift, last_below(end.wrapping_sub(terms.guard_granules.into())));
+    RegionEntry {
+        span: span.expect("K4: a region has an address"),
+        taken_last: last_below(end),
+        terms,
+        value: leaf.value(slot),
+    }
 }

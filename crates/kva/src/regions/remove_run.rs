@@ -6,7 +6,7 @@
 
 use super::lanes::SLOT_BITS;
 use super::leaf::{Leaf, WIDTH};
-use super::{RegionTree, spans};
+use super::{RegionTree, entry_within};
 use freehold_units::Span;
 
 /// A region that was removed with others.
@@ -65,9 +65,10 @@ impl<V> RegionTree<V> {
             let slot = usize::from(slot);
             gaps += usize::from(leaf.gap(slot) > 0);
             slots |= 1 << slot;
+            let entry = entry_within(leaf, slot, leaf.bounds(slot), self.shift);
+            let (span, taken) = (entry.span, entry.taken());
             let value =
                 leaf.replace_value(slot, None).expect("K16: a placeholder is freed by its move alone");
-            let (span, taken) = spans(leaf, slot, self.shift);
             *region = Some(RemovedRegion { span, taken, value });
         }
         // From the highest slot down, so that the entry that moves to a slot is never one of these.

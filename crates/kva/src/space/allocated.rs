@@ -42,7 +42,7 @@ impl<V> Iterator for Allocated<'_, V> {
 
     fn next(&mut self) -> Option<Span> {
         let regions = &self.space.regions;
-        let taken = self.entries.by_ref().filter_map(|at| regions.region_of(at)).map(|entry| entry.taken);
+        let taken = self.entries.by_ref().filter_map(|at| regions.region_of(at)).map(|entry| entry.taken());
         joined(taken, &mut self.front, &mut self.back)
     }
 }
@@ -51,7 +51,7 @@ impl<V> DoubleEndedIterator for Allocated<'_, V> {
     fn next_back(&mut self) -> Option<Span> {
         let regions = &self.space.regions;
         let entries = self.entries.by_ref().rev();
-        let taken = entries.filter_map(|at| regions.region_of(at)).map(|entry| entry.taken);
+        let taken = entries.filter_map(|at| regions.region_of(at)).map(|entry| entry.taken());
         joined(taken, &mut self.back, &mut self.front)
     }
 }

@@ -98,9 +98,9 @@ impl<V> AddressSpace<V> {
         let Some((place, entry)) = self.regions.region(first) else {
             return Err(ResizeError::Address(self.why_not(first)));
         };
-        let old_taken = entry.taken;
+        let old_taken = entry.taken();
         let guard_granules = entry.terms.guard_granules;
-        let guard_bytes = entry.taken.above(entry.span).map_or(0, Span::size_saturating);
+        let guard_bytes = entry.guard().map_or(0, Span::size_saturating);
         self.check_whole(first)?;
         self.check_size(size_bytes)?;
         let taken_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;

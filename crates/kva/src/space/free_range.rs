@@ -191,7 +191,7 @@ impl<V> AddressSpace<V> {
     /// The region with the usable `address`.
     fn usable_at(&self, address: u64) -> Option<Cut<()>> {
         let (place, entry) = self.regions.region_at(address)?;
-        let found = Cut { region: entry.span, taken: entry.taken, place, value: () };
+        let found = Cut { region: entry.span, taken: entry.taken(), place, value: () };
         found.region.contains(address).then_some(found)
     }
 
@@ -363,7 +363,7 @@ impl<'a, V> Freeing<'a, V> {
 
     /// What remains from the next region on. The rest starts in a free block, in a hole of the layout, or in a guard.
     fn skip(&self, rest: Span) -> Option<Span> {
-        let taken = self.space.regions.region_from(rest.first())?.taken;
+        let taken = self.space.regions.region_from(rest.first())?.taken();
         match taken.first() < rest.first() {
             true => after(taken, rest),
             false => Span::new(taken.first(), rest.last()),

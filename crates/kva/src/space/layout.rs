@@ -77,7 +77,7 @@ impl<V> AddressSpace<V> {
     pub fn add_probed(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), LayoutError> {
         self.check_layout(span)?;
         if let Some(entry) = self.regions.region_over(span) {
-            return Err(LayoutError::Overlap { span, block: entry.taken });
+            return Err(LayoutError::Overlap { span, block: entry.taken() });
         }
         self.reserve_regions(1)?;
         self.release_new(span, probe).map_err(|block| LayoutError::Overlap { span, block })?;

@@ -76,7 +76,7 @@ impl<V> AddressSpace<V> {
         let alone = MergeError::NoNeighbour { region };
         let second = self.regions.region_behind(place).ok_or(alone)?;
         let entry = self.regions.entry_of(second);
-        self.check_whole(entry.taken.first())?;
+        self.check_whole(entry.span.first())?;
         let other = self.known().region(entry).expect("K16: a placeholder was refused");
         Ok(((place, one), (second, other)))
     }

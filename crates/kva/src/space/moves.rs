@@ -188,7 +188,7 @@ impl Moves {
     /// The start of the region that moves to a placeholder.
     #[inline]
     pub(super) fn region_of<V>(&self, entry: &RegionEntry<'_, V>) -> Option<u64> {
-        let placeholder = entry.value.is_none().then(|| entry.taken.first())?;
+        let placeholder = entry.value.is_none().then(|| entry.span.first())?;
         Some(self.ends_of(placeholder).0)
     }
 
@@ -216,7 +216,7 @@ pub(super) struct Mover {
 
 impl Mover {
     pub(super) fn of<V>(entry: &RegionEntry<'_, V>) -> Self {
-        Self { span: entry.span, taken: entry.taken, terms: entry.terms }
+        Self { span: entry.span, taken: entry.taken(), terms: entry.terms }
     }
 
     /// The addresses of the region and its guard if it started at `first`, which must be a multiple of its alignment.
@@ -387,7 +387,7 @@ impl<V> AddressSpace<V> {
             });
             let placeholder =
                 self.regions.region(known.placeholder).filter(|(_, entry)| entry.value.is_none());
-            let held = placeholder.map(|(_, entry)| entry.taken);
+            let held = placeholder.map(|(_, entry)| entry.taken());
             check(
                 held.is_some() && held == place,
                 "K16",

@@ -91,11 +91,11 @@ impl<V> AddressSpace<V> {
         loop {
             let part = match self.regions.region_at(at) {
                 Some((_, entry)) => {
-                    let leaves = |travel: &Travel<V>| travel.mover.taken.cmp(&entry.taken);
+                    let leaves = |travel: &Travel<V>| travel.mover.taken.cmp(&entry.taken());
                     if travels.binary_search_by(leaves).is_err() {
                         return Err(AllocError::Occupied { region: self.place_shown(&entry) });
                     }
-                    entry.taken
+                    entry.taken()
                 }
                 None => {
                     let outside = AllocError::PlaceOutside { place, space: self.hull };

@@ -87,7 +87,7 @@ impl<'a, V> Known<'a, V> {
         let span = entry.span;
         Some(Region {
             span,
-            guard: entry.taken.above(span),
+            guard: entry.guard(),
             moving_to: self.moves.place_of(span),
             value: entry.value?,
             is_carved: self.carved.holds(span.first()),
@@ -210,7 +210,9 @@ impl<V> AddressSpace<V> {
     ///
     /// # Cost
     /// O(log n). Writes nothing.
-    #[inline(always)] // 205 instructions among 256 regions in a loop, 245 without: the region goes through memory
+    // With all that it calls, also where a program has several look-ups: with one call within, a look-up among 256
+    // regions takes 203 instructions instead of 164, since what is found goes through memory.
+    #[inline(always)]
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
@@ -218,7 +220,8 @@ impl<V> AddressSpace<V> {
             return self.region_beside_moves(address);
         }
         let region = self.known().region(self.regions.entry_at(address)?)?;
-        region.span.contains(address).then_some(region)
+        // It starts at or below the address: only its guard may hold it instead.
+        (address <= region.span.last()).then_some(region)
     }
 
     /// [`AddressSpace::region_at`] while moves are pending.

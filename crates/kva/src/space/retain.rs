@@ -44,7 +44,7 @@ impl<V> AddressSpace<V> {
     pub fn retain(&mut self, mut keep: impl FnMut(Span, &mut V) -> bool) {
         let mut from = Some(0);
         while let Some(entry) = from.and_then(|from| self.regions.region_from(from)) {
-            let (span, last) = (entry.span, entry.taken.last());
+            let (span, last) = (entry.span, entry.taken().last());
             from = last.checked_add(1);
             if self.check_whole(span.first()).is_err() {
                 continue;

@@ -38,7 +38,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// The entry at an index, with its whole range.
-    #[inline]
+    #[inline(always)] // in a program with maps of two types 140 instructions among 256 ranges, 166 without
     pub(crate) fn entry_at(&self, index: u64) -> Option<(Span, Word)> {
         let (leaf, parent, child) = self.leaf_with(index)?;
         let slot = leaf.slot_of(index);

@@ -108,10 +108,12 @@ impl<V> Leaf<V> {
         (0..self.len()).map(|slot| self.start(slot)).min().expect("K8: a leaf in use has an entry")
     }
 
+    /// [`Leaf::region_at`] where the lanes do not tell: in a far leaf, and at or above the tail.
     #[cold]
-    pub(in crate::regions) fn far_region_at(&self, granule: u64) -> Option<usize> {
+    pub(in crate::regions) fn region_beside_lanes(&self, granule: u64) -> Option<(usize, (u64, u64))> {
         let holds = |&slot: &usize| self.start(slot) <= granule && u128::from(granule) < self.end(slot);
-        (0..self.len()).find(holds)
+        let slot = if self.is_far() { (0..self.len()).find(holds) } else { self.tail().filter(holds) }?;
+        Some((slot, self.bounds(slot)))
     }
 
     #[cold]

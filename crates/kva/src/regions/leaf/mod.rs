@@ -187,8 +187,14 @@ impl<V> Leaf<V> {
         if self.is_far() || self.is_tail(slot) {
             return self.bounds_beside_lanes(slot);
         }
+        self.bounds_of_lanes(slot)
+    }
+
+    /// [`Leaf::bounds`] of a region in a near leaf that is not the tail.
+    #[inline]
+    pub(in crate::regions) fn bounds_of_lanes(&self, slot: usize) -> (u64, u64) {
         let from_base = |lane: i32| self.base.wrapping_add(lane as u64);
-        (from_base(self.start[slot] & !MARKER), from_base(self.end[slot]))
+        (from_base(self.start[slot]), from_base(self.end[slot]))
     }
 
     #[cold]

@@ -70,7 +70,7 @@ fn check_places(leaf: &Leaf<()>, known: &[Known], wanted: &GranuleRequest) {
 fn check_addresses(leaf: &Leaf<()>, known: &[Known], granule: u128) {
     let at = |slot: usize| known[slot];
     let region = known.iter().find(|entry| entry.3 && entry.0 <= granule && granule < entry.1);
-    assert_eq!(leaf.region_at(granule as u64).map(at), region.copied());
+    assert_eq!(leaf.region_at(granule as u64).map(|(slot, _)| at(slot)), region.copied());
     let gap = known.iter().filter(|entry| entry.1 <= granule).max_by_key(|entry| entry.1);
     assert_eq!(leaf.gap_at_or_below(granule as u64).map(at), gap.copied());
     if leaf.reaches(granule as u64) {

@@ -179,7 +179,7 @@ impl Twins {
         let gaps = self.model.gaps();
         let span = |&(start, end): &Interval| bytes(self.shift, start, end);
         assert!(self.tree.blocks().eq(gaps.iter().map(span)), "{gaps:?}");
-        let regions = self.tree.regions().map(|entry| (entry.taken, entry.terms.guard_granules));
+        let regions = self.tree.regions().map(|entry| (entry.taken(), entry.terms.guard_granules));
         let taken = self.model.taken.iter().map(|&(start, end, guard)| (span(&(start, end)), guard));
         assert!(regions.eq(taken));
         assert_eq!((self.tree.len(), self.tree.block_count()), (self.model.taken.len(), gaps.len()));
@@ -196,7 +196,7 @@ impl Twins {
     fn look_at(&self, granule: u128, gaps: &[Interval]) {
         let address = (granule << self.shift) as u64;
         let owner = self.model.taken.iter().find(|region| region.0 <= granule && granule < region.1);
-        let found = self.tree.region_at(address).map(|(_, entry)| entry.taken);
+        let found = self.tree.region_at(address).map(|(_, entry)| entry.taken());
         assert_eq!(found, owner.map(|region| bytes(self.shift, region.0, region.1)));
         for size in [1, 2, 300, 1 << 26].into_iter().filter(|&size| size < self.top) {
             let holds = |gap: &&Interval| gap.0 + size <= gap.1.min(granule + 1);

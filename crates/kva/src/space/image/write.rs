@@ -104,9 +104,9 @@ impl<V> AddressSpace<V> {
                 Piece::Busy(entry) => match entry.value {
                     Some(kept) => self.put_region(&entry, kept, version, &mut to, &mut encode)?,
                     None => {
-                        let (from, place) = self.moves.ends_of(entry.taken.first());
+                        let (from, place) = self.moves.ends_of(entry.span.first());
                         to.put(&[kind::PLACEHOLDER]);
-                        to.number(less_one(entry.taken));
+                        to.number(less_one(entry.taken()));
                         to.number(from >> shift);
                         to.number(place >> shift);
                     }
