@@ -59,9 +59,13 @@ impl Request {
     }
 
     /// The request with the part of its window that lies in a range. `TooLarge` if no part does.
+    #[inline]
     pub(crate) fn within(self, range: Span) -> Result<Self, AllocError> {
         let Self { size, window, .. } = self;
-        window.intersection(range).map(|part| self.window(part)).ok_or(AllocError::TooLarge { size, window })
+        match window.intersection(range) {
+            Some(part) => Ok(self.window(part)),
+            None => Err(AllocError::TooLarge { size, window }),
+        }
     }
 }
 
