@@ -309,7 +309,7 @@ impl From<InsertError> for Failure {
     fn from(error: InsertError) -> Self {
         match error {
             InsertError::OutOfMemory => fh_error::FH_ENOMEM.into(),
-            InsertError::Occupied(span) => Self::at(fh_error::FH_EOCCUPIED, span),
+            InsertError::Occupied { entry } => Self::at(fh_error::FH_EOCCUPIED, entry),
             _ => fh_error::FH_EINVAL.into(),
         }
     }
@@ -329,9 +329,9 @@ impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::OutOfMemory => fh_error::FH_ENOMEM.into(),
-            WriteError::Occupied(span) => Self::at(fh_error::FH_EOCCUPIED, span),
+            WriteError::Occupied { entry } => Self::at(fh_error::FH_EOCCUPIED, entry),
             WriteError::EmptyRange => fh_error::FH_EINVAL.into(),
-            WriteError::Full { .. } => fh_error::FH_EREADERS.into(),
+            WriteError::Readers { .. } => fh_error::FH_EREADERS.into(),
             WriteError::Reading => fh_error::FH_EREADING.into(),
             WriteError::InTransaction => fh_error::FH_EBUSY.into(),
             _ => fh_error::FH_ESYSTEM.into(),

@@ -49,7 +49,9 @@ impl Mappings {
         loop {
             match self.0.insert(span, Arc::clone(&mapping)) {
                 // Readers hold back too much of what was replaced.
-                Err(refused) if matches!(refused.cause, WriteError::Full { .. }) => std::thread::yield_now(),
+                Err(refused) if matches!(refused.cause, WriteError::Readers { .. }) => {
+                    std::thread::yield_now()
+                }
                 Err(refused) => return Err(refused.cause.to_string().into()),
                 Ok(()) => return Ok(()),
             }
@@ -60,7 +62,7 @@ impl Mappings {
     fn unmap(&self, span: Span) -> Result<(), Failure> {
         loop {
             match self.0.remove_range(span) {
-                Err(WriteError::Full { .. }) => std::thread::yield_now(),
+                Err(WriteError::Readers { .. }) => std::thread::yield_now(),
                 done => return Ok(done.map_err(|error| error.to_string())?),
             }
         }

@@ -93,7 +93,7 @@ fn a_question_mark_turns_what_is_rejected_into_its_cause() {
     }
     let mut map = RangeMap::from([(1..2, 0)]);
     assert_eq!(store(&mut map), Err(maple::StoreError::EmptyRange));
-    assert!(matches!(insert(&mut map), Err(maple::InsertError::Occupied(_))));
+    assert!(matches!(insert(&mut map), Err(maple::InsertError::Occupied { .. })));
     assert_eq!(alloc_gap(&mut map), Err(maple::AllocError::ZeroSize));
     assert_eq!(write(&MapleTree::new()), Err(maple::maple_tree::WriteError::EmptyRange));
     let all = Span::try_from(0..0x1000).unwrap();

@@ -1,21 +1,21 @@
-//! What only tests and measurements need. No library depends on it.
+//! Tools for tests and measurements only. No library depends on them.
 //!
 //! | What | Where |
 //! |---|---|
-//! | CPU time, page faults, signals and moves of threads | [`threads`] |
-//! | memory to compare with: of any allocator, of `mmap`, slots that system calls make zero again | [`memory`] |
-//! | filters that allow some system calls and no others | [`filter`] |
-//! | answers of another system to system calls of this process | [`supervisor`] |
-//! | what these answers are: older kernels, gVisor, emulators, filters | [`systems`] |
+//! | CPU time, page faults, signals and migrations of threads | [`threads`] |
+//! | memory to compare with: of any allocator, of `mmap`, and slots that system calls zero | [`memory`] |
+//! | seccomp filters that allow a list of system calls | [`filter`] |
+//! | a supervisor that answers system calls of this process as another system would | [`supervisor`] |
+//! | the answers of older kernels, gVisor, emulators and filters | [`systems`] |
 //! | a child that waits before it executes its program | [`child`] |
-//! | stops of a child and of what it makes, at some system calls | [`ptrace`] |
-//! | memory of the kernel that a program asks for | [`bpf`] |
-//! | signals that a program waits for rather than dies of | [`signals`] |
-//! | file systems of the kernel that are mounted nowhere | [`mounts`] |
-//! | engines from outside, called in a process of their own | [`outside`] |
+//! | ptrace: a child and its descendants stop at chosen system calls | [`ptrace`] |
+//! | BPF maps: virtual and per-CPU memory that a program takes from the kernel | [`bpf`] |
+//! | signals that a program waits for instead of dying of them | [`signals`] |
+//! | kernel file systems, mounted without a path | [`mounts`] |
+//! | engines in shared objects, called in a process of their own | [`outside`] |
 
 #![cfg(target_os = "linux")]
-// The crate exists to hold what cannot be written otherwise; each block says why it is sound.
+// The tests' system calls are made here, so that other crates can forbid `unsafe`. Each block says why it is sound.
 #![allow(unsafe_code)]
 
 pub mod bpf;
@@ -34,7 +34,7 @@ mod type_rules;
 
 use freehold_sys::SysError;
 
-/// The reason why `call` failed just now, on this thread.
+/// The error of `call`, which has just failed on this thread.
 fn last(call: &'static str) -> SysError {
     SysError { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
 }

@@ -1,7 +1,9 @@
-//! Systems by their answers: older kernels, gVisor, emulators, a sandbox without the kernel's files, and filters that refuse.
+//! Other systems, imitated by their answers to system calls: older kernels, gVisor, emulators, a sandbox without `/proc` and
+//! `/sys`, and filters that refuse calls.
 //!
-//! An older kernel is this one without the calls, and the values of arguments, that came later, by the kernel's manuals. What a kernel tells
-//! a program at its start, the fields of restartable sequences, cannot be taken away: they stay those of this one.
+//! An older kernel is the present one without the calls and argument values that the manuals date later. The fields of
+//! restartable sequences cannot be imitated, since the kernel sets them up when a program starts: they are the present
+//! kernel's.
 
 use crate::supervisor::{Answer, Call, supervise};
 use crate::threads::Thread;
@@ -16,29 +18,32 @@ const DONTNEED: u64 = 4;
 const WIPE_ON_FORK: u64 = 18;
 const GUARD_INSTALL: u64 = 102;
 const GUARD_REMOVE: u64 = 103;
-/// Commands of `membarrier`, and of `prctl`, and the request of `ioctl` that scans page maps.
+/// Commands of `membarrier`.
 const QUERY: u64 = 0;
-/// Commands that kernels have since 4.14, and since 4.16.
+/// The answer to `QUERY` of Linux 4.14, and of 4.16: a bit for each command.
 const QUERIED_FIRST: i64 = 0x19;
 const QUERIED: i64 = 0x7f;
 const PRIVATE_EXPEDITED: u64 = 1 << 3;
 const PRIVATE_EXPEDITED_RSEQ: u64 = 1 << 7;
 const REGISTER_RSEQ: u64 = 1 << 8;
+/// The command of `prctl` that names mappings.
 const SET_VMA: u64 = 0x5356_4d41;
+/// The request of `ioctl` that scans page maps.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
 const SYS_MSEAL: libc::c_long = 462;
-/// The category of guards in a page scan (Linux 6.16), and where the call's argument has its masks.
+/// The category of guards in a page scan (Linux 6.16), and the offset of the masks in the call's argument.
 const IS_GUARD: u64 = 1 << 8;
 const CATEGORY_INVERTED: usize = 8 * 8;
 
-/// A system that this one can be taken for.
+/// A system that can be imitated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// As it is.
+    /// The present system, unchanged.
     Here,
     /// Linux of a version, such as `(5, 10)`.
     Linux(u32, u32),
-    /// gVisor: no page map, no advices but those for taking back and for huge pages, which do nothing, no seals, no names.
+    /// gVisor: no page map, no seals, no names of mappings; of the advices for `madvise` only old ones, of which those on huge pages
+    /// do nothing.
     Gvisor,
     /// qemu-user: answers 0 to advices that it ignores, and has no page scan, no seals.
     Qemu {
@@ -51,12 +56,12 @@ pub enum System {
     NoSequences,
     /// One CPU is allowed.
     OneCpu,
-    /// The user is nobody, whom no file of the kernel is for that is not for all.
+    /// The user is `nobody`, who may read only the kernel files that everyone may read.
     Nobody,
 }
 
 impl System {
-    /// All of them. The first kernel is the oldest on which everything is to work.
+    /// All of them. The first kernel is the oldest that is supported.
     pub const ALL: [Self; 16] = [
         Self::Here,
         Self::Linux(4, 14),
@@ -92,13 +97,13 @@ impl System {
         }
     }
 
-    /// Whether memory that is given back is given back.
+    /// Whether decommitting memory frees its pages.
     #[must_use]
     pub fn takes_back(self) -> bool {
         self != Self::Qemu { ignores_dontneed: true }
     }
 
-    /// What of it a process has from its start. [`pretend`] does the rest.
+    /// Sets up what must be in place when a process starts. [`pretend`] does the rest.
     pub fn prepare(self, command: &mut Command) {
         const NOBODY: u32 = 65_534;
         let without_sequences = |command: &mut Command| {
@@ -167,17 +172,17 @@ fn before(call: &Call, version: (u32, u32)) -> Answer {
     }
 }
 
-/// A call that `sys` makes, as a filter can refuse it.
+/// A system call of the crate `sys` that a filter may refuse.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusable {
-    /// Its name in the manual; with a word behind it, one use of it.
+    /// Its name in the manual, and sometimes a second word for one use of it.
     pub name: &'static str,
     number: libc::c_long,
     is_ours: fn(&Call) -> bool,
 }
 
 impl Refusable {
-    /// All of them. Those of the allocator and of threads are not refused: no program lives without.
+    /// All of them, without those that every program's allocator and threads need.
     pub const ALL: [Self; 11] = [
         Self::of("mmap", libc::SYS_mmap, |call| call.args[3] as i32 & libc::MAP_NORESERVE != 0),
         Self::of("munmap", libc::SYS_munmap, |_| true),
@@ -197,7 +202,7 @@ impl Refusable {
     }
 }
 
-/// Calls that may be answered otherwise.
+/// The calls that imitated systems answer.
 const ANSWERED: [libc::c_long; 9] = [
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -210,11 +215,11 @@ const ANSWERED: [libc::c_long; 9] = [
     libc::SYS_membarrier,
 ];
 
-/// Calls that are still to be refused; `u32::MAX` for all.
+/// The number of calls to refuse from now on; `u32::MAX` for all.
 static TO_REFUSE: AtomicU32 = AtomicU32::new(0);
 
-/// Takes this system for another from now on, for this thread and those that it makes. Where answers to calls are those of this
-/// one, without a supervisor.
+/// Imitates a system from now on, for this thread and those that it starts. Needs no supervisor for a system that answers as the
+/// present one.
 ///
 /// # Errors
 /// As [`supervise`].
@@ -233,7 +238,7 @@ pub fn pretend(system: System) -> Result<(), SysError> {
     supervise(&calls, move |call| system.answer(call))
 }
 
-/// Has a call refused, with an error number, as often as [`refuse`] says next: never at first.
+/// Prepares to refuse a call with an error number. Nothing is refused until [`refuse`] says how often.
 ///
 /// # Errors
 /// As [`supervise`].
@@ -242,7 +247,7 @@ pub fn prepare_refusals(refusable: Refusable, errno: libc::c_int) -> Result<(), 
         if !(refusable.is_ours)(call) {
             return Answer::Kernel;
         }
-        // Relaxed: a count; who sets it waits for nothing.
+        // Relaxed: a count that orders no other memory.
         let taken = TO_REFUSE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| match left {
             0 => None,
             u32::MAX => Some(u32::MAX),
@@ -252,7 +257,7 @@ pub fn prepare_refusals(refusable: Refusable, errno: libc::c_int) -> Result<(), 
     })
 }
 
-/// How many calls are refused from now on; `u32::MAX` for all.
+/// Sets how many calls are refused from now on; `u32::MAX` for all.
 pub fn refuse(calls: u32) {
     TO_REFUSE.store(calls, Ordering::Relaxed);
 }

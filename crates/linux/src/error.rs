@@ -65,7 +65,7 @@ impl From<StoreError> for Error {
 impl From<InsertError> for Error {
     fn from(error: InsertError) -> Self {
         match error {
-            InsertError::Occupied(_) => Self::Exists,
+            InsertError::Occupied { .. } => Self::Exists,
             InsertError::OutOfMemory => Self::NoMemory,
             _ => Self::Invalid,
         }
@@ -75,7 +75,7 @@ impl From<InsertError> for Error {
 impl From<AllocError> for Error {
     fn from(error: AllocError) -> Self {
         match error {
-            AllocError::NoSpace => Self::Busy,
+            AllocError::NoSpace { .. } => Self::Busy,
             AllocError::OutOfMemory => Self::NoMemory,
             _ => Self::Invalid,
         }
@@ -88,9 +88,9 @@ impl From<freehold_maple::maple_tree::WriteError> for Error {
     fn from(error: freehold_maple::maple_tree::WriteError) -> Self {
         use freehold_maple::maple_tree::WriteError;
         match error {
-            WriteError::Occupied(_) => Self::Exists,
+            WriteError::Occupied { .. } => Self::Exists,
             WriteError::OutOfMemory
-            | WriteError::Full { .. }
+            | WriteError::Readers { .. }
             | WriteError::NoGracePeriod(_)
             | WriteError::Reading => Self::NoMemory,
             _ => Self::Invalid,

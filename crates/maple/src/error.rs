@@ -2,7 +2,7 @@
 
 #[cfg(feature = "std")]
 use freehold_rcu::{Stalled, SysError};
-use freehold_units::{EmptyRange, OutOfMemory, Rejected, Span, error_messages};
+use freehold_units::{Align, EmptyRange, OutOfMemory, Rejected, Span, error_messages};
 
 /// What a result contains. If it is an error, ends the method with it: the error returns `$value` to the caller.
 macro_rules! or_reject {
@@ -57,8 +57,11 @@ pub enum InsertError {
     EmptyRange,
     /// The range reaches beyond the last key: see [`Key`](crate::Key).
     OutOfDomain,
-    /// The range overlaps an entry. Contains the index range of the lowest such entry, or the words of its keys.
-    Occupied(Span),
+    /// An entry is in the way.
+    Occupied {
+        /// The index range of the lowest such entry, or the words of its keys.
+        entry: Span,
+    },
     /// There is no memory for another node.
     OutOfMemory,
 }
@@ -66,7 +69,7 @@ pub enum InsertError {
 error_messages! { InsertError + OutOfMemory {
     Self::EmptyRange => "{}", EmptyRange;
     Self::OutOfDomain => "{}", StoreError::OutOfDomain;
-    Self::Occupied(span) => "{span} is occupied";
+    Self::Occupied { entry } => "{entry} is in the way";
 } }
 
 impl From<StoreError> for InsertError {
@@ -86,10 +89,13 @@ impl From<StoreError> for InsertError {
 pub enum WriteError {
     /// The range contains no index.
     EmptyRange,
-    /// The range overlaps an entry. Contains the index range of the lowest such entry.
-    Occupied(Span),
+    /// An entry is in the way.
+    Occupied {
+        /// The index range of the lowest such entry.
+        entry: Span,
+    },
     /// Too many nodes and values wait for readers. Some readers have to end first.
-    Full {
+    Readers {
         /// Nodes and values that wait for readers.
         held: usize,
         /// The most that may wait.
@@ -112,12 +118,12 @@ pub enum WriteError {
 #[cfg(feature = "std")]
 error_messages! { WriteError + OutOfMemory {
     Self::EmptyRange => "{}", EmptyRange;
-    Self::Occupied(span) => "{span} is occupied";
-    Self::Full { held, limit, oldest: None } => "readers hold back {held} of at most {limit} nodes and values";
-    Self::Full { held, limit, oldest: Some(oldest) } =>
+    Self::Occupied { entry } => "{entry} is in the way";
+    Self::Readers { held, limit, oldest: None } => "readers hold back {held} of at most {limit} nodes and values";
+    Self::Readers { held, limit, oldest: Some(oldest) } =>
         "readers hold back {held} of at most {limit} nodes and values; {oldest}";
     Self::Reading => "{}", freehold_rcu::SynchronizeError::Reading;
-    Self::NoGracePeriod(error) => "{}", freehold_rcu::BacklogError::Barrier(*error);
+    Self::NoGracePeriod(error) => "{}", freehold_rcu::BacklogError::NoGracePeriod(*error);
     Self::InTransaction => "this thread has a transaction of the map open: commit or drop it first";
 } }
 
@@ -126,8 +132,8 @@ impl From<freehold_rcu::BacklogError> for WriteError {
     fn from(error: freehold_rcu::BacklogError) -> Self {
         use freehold_rcu::BacklogError;
         match error {
-            BacklogError::Full { held, limit, oldest } => Self::Full { held, limit, oldest },
-            BacklogError::Barrier(error) => Self::NoGracePeriod(error),
+            BacklogError::Full { held, limit, oldest } => Self::Readers { held, limit, oldest },
+            BacklogError::NoGracePeriod(error) => Self::NoGracePeriod(error),
             // `BacklogError` has no other variant.
             _ => Self::OutOfMemory,
         }
@@ -140,30 +146,43 @@ impl From<freehold_rcu::SynchronizeError> for WriteError {
     fn from(error: freehold_rcu::SynchronizeError) -> Self {
         use freehold_rcu::SynchronizeError;
         match error {
-            SynchronizeError::Barrier(error) => Self::NoGracePeriod(error),
+            SynchronizeError::NoGracePeriod(error) => Self::NoGracePeriod(error),
             _ => Self::Reading,
         }
     }
 }
 
-/// The reason why no gap was allocated.
+/// The reason why no gap was allocated. Sizes are numbers of indexes; windows are of indexes, or of the words of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocError {
     /// The size is 0 indexes.
     ZeroSize,
-    /// The size exceeds the window.
-    TooLarge,
-    /// No gap in the window is long enough, at that alignment.
-    NoSpace,
+    /// The window has fewer indexes than the request's size.
+    TooLarge {
+        /// The size.
+        size: u64,
+        /// The window, clipped to the domain of the keys unless it lies outside.
+        window: Span,
+    },
+    /// No gap in the window can hold the request.
+    NoSpace {
+        /// The size.
+        size: u64,
+        /// The alignment.
+        align: Align,
+        /// The window, clipped to the domain of the keys.
+        window: Span,
+    },
     /// There is no memory for another node.
     OutOfMemory,
 }
 
 error_messages! { AllocError + OutOfMemory {
     Self::ZeroSize => "size is 0";
-    Self::TooLarge => "the size is more than the window has";
-    Self::NoSpace => "no gap is long enough";
+    Self::TooLarge { size, window } => "{window} has fewer than {size} indexes";
+    Self::NoSpace { size, align, window } =>
+        "no gap in {window} has {size} indexes aligned to {}", align.bytes();
 } }
 
 /// The reason why no map was built from a list of entries.

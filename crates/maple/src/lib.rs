@@ -82,6 +82,7 @@ mod drop_all;
 mod entry;
 mod error;
 mod facts;
+mod iterators;
 mod key;
 mod map;
 mod node;

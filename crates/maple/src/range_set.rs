@@ -6,11 +6,11 @@ mod serde;
 
 pub use into_iter::IntoIter;
 
+use crate::iterators::{listed, mapped};
 use crate::key::{Key, Keys, SpanOf, to_store, within};
 use crate::map::{self, Gaps, GapsWithin, WordMap, or_abort, pieces};
 use crate::{OutOfMemory, SortedError, StoreError};
 use core::fmt;
-use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::{Broken, Span, check};
@@ -46,28 +46,8 @@ pub struct Iter<'a, K = u64> {
     keys: Keys<K>,
 }
 
-impl<K: Key> Iterator for Iter<'_, K> {
-    type Item = K::Span;
-
-    #[inline]
-    fn next(&mut self) -> Option<K::Span> {
-        self.ranges.next().map(|(span, ())| K::Span::of_words(span))
-    }
-}
-
-impl<K: Key> DoubleEndedIterator for Iter<'_, K> {
-    fn next_back(&mut self) -> Option<K::Span> {
-        self.ranges.next_back().map(|(span, ())| K::Span::of_words(span))
-    }
-}
-
-impl<K: Key> FusedIterator for Iter<'_, K> {}
-
-impl<K: Key<Span: fmt::Debug>> fmt::Debug for Iter<'_, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
+mapped! { #[inline] [K: Key] Iter<'_, K>: K::Span = self.ranges.map(|(span, ())| K::Span::of_words(span)) }
+listed! { [K: Key<Span: fmt::Debug>] Iter<'_, K>; }
 
 impl RangeSet {
     /// An empty set of `u64`, without memory of its own. Up to seven ranges take none.

@@ -33,7 +33,7 @@ type Wide = Arc<fn(&'static u8)>;",
             => "fn f(it: range_map::Values<'_, Wide>) -> range_map::Values<'_, Narrow> { it }",
         "fn f(it: range_map::IntoIter<Narrow>) -> range_map::IntoIter<Wide> { it }"
             => "fn f(it: range_map::IntoIter<Wide>) -> range_map::IntoIter<Narrow> { it }",
-        // A key is in no map, and could be of a subtype.
+        // A map stores words instead of keys, so it is covariant in `K`.
         "fn f(it: RangeMap<u8, Narrow>) -> RangeMap<u8, Wide> { it }" => "fn f(it: RangeMap<u8, Wide>) -> RangeMap<u8, Narrow> { it }",
         "fn f(it: RangeSet<Narrow>) -> RangeSet<Wide> { it }" => "fn f(it: RangeSet<Wide>) -> RangeSet<Narrow> { it }";
 
@@ -79,7 +79,7 @@ type Wide = Arc<fn(&'static u8)>;",
 fn send<T: Send>() {}
 fn sync<T: Sync>() {}
 type Here = Arc<Cell<u32>>;
-/// May be shared, and not sent.
+/// `Sync`, but not `Send`.
 #[derive(Clone, Copy)]
 struct Shared(PhantomData<*const ()>);
 unsafe impl Sync for Shared {}
@@ -100,7 +100,7 @@ impl PlainValue for Shared {
         "send::<RangeMap<Cell<u32>>>();" => "send::<RangeMap<Here>>();",
         "send::<Removed<Cell<u32>>>();" => "send::<Removed<Here>>();",
         "sync::<RangeMap<u32>>();" => "sync::<RangeMap<Cell<u32>>>();",
-        // A key of any type is in no map.
+        // A map stores words instead of keys, so the key's type does not matter.
         "send::<RangeMap<u32, Here>>();" => "send::<RangeMap<Here, u32>>();",
         "send::<range_map::IterMut<'_, Cell<u32>>>();" => "send::<range_map::IterMut<'_, Here>>();",
         "sync::<range_map::IterMut<'_, u32>>();" => "sync::<range_map::IterMut<'_, Cell<u32>>>();",
@@ -145,7 +145,7 @@ ranges.store(.., 7).unwrap();",
 
 #[cfg(feature = "std")]
 rules! {
-    // The faults that were found: a map that many share took values that end before it does.
+    // Regression: a shared map accepted values that end before it does.
     TheSharedMapIsInvariant, "E0597": r#"
 # use freehold_maple::MapleTree;
 # use std::sync::Arc;
@@ -156,7 +156,7 @@ let local = String::from("a string that ends before the map");"#,
         "map.transaction().store(0..10, Arc::new(\"a literal\")).unwrap();"
             => "map.transaction().store(0..10, Arc::new(local.as_str())).unwrap();";
 
-    // So is what borrows it: a transaction and a reader could give a map of another type back otherwise.
+    // Otherwise a transaction or a reader could return a map of another type.
     ReadersOfTheSharedMapAreInvariant, "E0308": r"
 # use freehold_maple::maple_tree::{Entries, Gaps, MapleTree, OwnedReading, Reading, Reclaimed, Snapshot, Transaction};
 # use std::sync::Arc;
@@ -173,7 +173,7 @@ type Wide = Arc<fn(&'static u8)>;",
         "fn f(it: Gaps<'_, Narrow>) -> Gaps<'_, Narrow> { it }" => "fn f(it: Gaps<'_, Narrow>) -> Gaps<'_, Wide> { it }",
         "fn f(it: Transaction<'_, Narrow>) -> Transaction<'_, Narrow> { it }"
             => "fn f(it: Transaction<'_, Narrow>) -> Transaction<'_, Wide> { it }",
-        // It only owns values, and takes none through `&self`.
+        // `Reclaimed` owns values, and accepts none through `&self`.
         "fn f(it: Reclaimed<Narrow>) -> Reclaimed<Wide> { it }" => "fn f(it: Reclaimed<Wide>) -> Reclaimed<Narrow> { it }";
 
     SharedMapsAreSentAsTheirValuesMayBe, "E0277": r"
@@ -184,7 +184,7 @@ type Wide = Arc<fn(&'static u8)>;",
 fn send<T: Send>() {}
 fn sync<T: Sync>() {}
 type Here = Arc<Cell<u32>>;
-/// May be shared, and not sent.
+/// `Sync`, but not `Send`.
 #[derive(Clone, Copy)]
 struct Shared(PhantomData<*const ()>);
 unsafe impl Sync for Shared {}
@@ -199,7 +199,7 @@ impl PlainValue for Shared {
         "send::<OwnedReading<'_, Arc<u32>>>();" => "send::<OwnedReading<'_, Here>>();",
         "send::<Snapshot<'_, Arc<u32>>>();" => "send::<Snapshot<'_, Here>>();",
         "sync::<Snapshot<'_, Arc<u32>>>();" => "sync::<Snapshot<'_, Here>>();",
-        // A guard of a thread, and the writer's lock, stay on their thread.
+        // A thread's guard and the writer's lock cannot move to another thread.
         "send::<OwnedReading<'_, u32>>();" => "send::<Reading<'_, u32>>();",
         "sync::<OwnedReading<'_, u32>>();" => "sync::<Reading<'_, u32>>();",
         "send::<Entries<'_, u32, OwnedGuard<'static>>>();" => "send::<Entries<'_, u32>>();",
@@ -219,7 +219,7 @@ impl Drop for Looks<'_> {
 let text = || String::from("text");"#,
         "let (text, map) = (text(), MapleTree::new()); map.store(0..9, Arc::new(Looks(&text))).unwrap();"
             => "let (map, text) = (MapleTree::new(), text()); map.store(0..9, Arc::new(Looks(&text))).unwrap();",
-        // What was removed waits in the map.
+        // A removed value waits in the map.
         "let (text, map) = (text(), MapleTree::new()); map.store(0..9, Arc::new(Looks(&text))).unwrap(); map.erase(5).unwrap();"
             => "let (map, text) = (MapleTree::new(), text()); map.store(0..9, Arc::new(Looks(&text))).unwrap(); map.erase(5).unwrap();",
         "let (text, map) = (text(), MapleTree::new()); map.store(0..9, Arc::new(Looks(&text))).unwrap(); let _late = map.erase_under_lock(0).unwrap();"
@@ -234,7 +234,7 @@ map.store(.., Arc::new(7)).unwrap();",
         "let it = map.read_owned().unwrap(); drop(it); drop(map);" => "let it = map.read_owned().unwrap(); drop(map); drop(it);",
         "let it = map.snapshot().unwrap(); drop(it); drop(map);" => "let it = map.snapshot().unwrap(); drop(map); drop(it);",
         "let it = map.transaction(); drop(it); drop(map);" => "let it = map.transaction(); drop(map); drop(it);",
-        // A value goes with its reading; one that is owned stays.
+        // A borrowed value ends with its reading; an owned one does not.
         "let it = map.read(); let seven = map.get_owned(0); drop(it); assert_eq!(seven.as_deref(), Some(&7));"
             => "let it = map.read(); let seven = it.get(0); drop(it); assert_eq!(seven, Some(&7));",
         "let it = map.read(); let all = it.iter(); assert_eq!(all.count(), 1); drop(it);"

@@ -39,7 +39,7 @@ pub enum AllocError {
         size_bytes: u64,
     },
     /// The alignment is not a power of two.
-    AlignNotPowerOfTwo {
+    NotPowerOfTwo {
         /// The requested alignment, in bytes.
         align_bytes: u64,
     },
@@ -70,7 +70,7 @@ error_messages! { AllocError + OutOfMemory {
         "{} is more than {}, the largest object",
         Bytes::from(*size_bytes).beside(u64::from(MIN_UNIT_BYTES)),
         Bytes::from(u64::from(MIN_UNIT_BYTES)).beside(*size_bytes);
-    Self::AlignNotPowerOfTwo { align_bytes } => "alignment {align_bytes} is not a power of two";
+    Self::NotPowerOfTwo { align_bytes } => "alignment {align_bytes} is not a power of two";
     Self::AlignTooLarge { align_bytes } => "alignment {align_bytes} is more than a page, {PAGE_BYTES} bytes";
     Self::NoPopulatedRoom { size_bytes } =>
         "no place for {} in pages that have memory", Bytes::from(*size_bytes);

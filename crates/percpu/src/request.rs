@@ -51,7 +51,7 @@ impl Request {
             return Err(AllocError::TooLarge { size_bytes });
         }
         if !align_bytes.is_power_of_two() {
-            return Err(AllocError::AlignNotPowerOfTwo { align_bytes });
+            return Err(AllocError::NotPowerOfTwo { align_bytes });
         }
         if align_bytes > u64::from(PAGE_BYTES) {
             return Err(AllocError::AlignTooLarge { align_bytes });

@@ -87,7 +87,7 @@ impl<'d, T> Backlog<'d, T> {
     ///
     /// # Errors
     /// [`Full`](BacklogError::Full) if readers hold back too much, [`OutOfMemory`](BacklogError::OutOfMemory), or
-    /// [`Barrier`](BacklogError::Barrier) if as much is held back because barriers are refused. `reclaim` has got the
+    /// [`NoGracePeriod`](BacklogError::NoGracePeriod) if as much is held back because barriers are refused. `reclaim` has got the
     /// records that left even then; nothing else has changed.
     #[inline]
     pub fn reserve(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {

@@ -58,7 +58,7 @@ pub enum BacklogError {
     /// - every thread and [`Reader`](crate::Reader) that has read has read once more, or has ended.
     ///
     /// To avoid it, call [`Domain::use_fences`](crate::Domain::use_fences) before the filter is installed.
-    Barrier(SysError),
+    NoGracePeriod(SysError),
 }
 
 /// The advice for a refused barrier.
@@ -73,7 +73,7 @@ impl fmt::Display for BacklogError {
                 oldest.map_or(Ok(()), |oldest| write!(f, "; {oldest}"))
             }
             Self::OutOfMemory => f.write_str("no memory for records of what is retired"),
-            Self::Barrier(error) => write!(f, "no grace period: {error}; {NO_BARRIER}"),
+            Self::NoGracePeriod(error) => write!(f, "no grace period: {error}; {NO_BARRIER}"),
         }
     }
 }
@@ -82,7 +82,7 @@ impl Error for BacklogError {}
 
 impl From<SysError> for BacklogError {
     fn from(error: SysError) -> Self {
-        Self::Barrier(error)
+        Self::NoGracePeriod(error)
     }
 }
 
@@ -94,8 +94,8 @@ pub enum SynchronizeError {
     Reading,
     /// Readers were still there when the time was over.
     TimedOut,
-    /// The system refused the barrier: see [`BacklogError::Barrier`].
-    Barrier(SysError),
+    /// The system refused the barrier: see [`BacklogError::NoGracePeriod`].
+    NoGracePeriod(SysError),
 }
 
 impl fmt::Display for SynchronizeError {
@@ -103,7 +103,7 @@ impl fmt::Display for SynchronizeError {
         match self {
             Self::Reading => f.write_str("this thread holds a guard, and would wait for itself"),
             Self::TimedOut => f.write_str("readers were still there when the time was over"),
-            Self::Barrier(error) => write!(f, "no grace period: {error}; {NO_BARRIER}"),
+            Self::NoGracePeriod(error) => write!(f, "no grace period: {error}; {NO_BARRIER}"),
         }
     }
 }
@@ -112,6 +112,6 @@ impl Error for SynchronizeError {}
 
 impl From<SysError> for SynchronizeError {
     fn from(error: SysError) -> Self {
-        Self::Barrier(error)
+        Self::NoGracePeriod(error)
     }
 }

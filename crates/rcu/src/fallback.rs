@@ -36,7 +36,7 @@ impl Domain {
     ///
     /// If nobody has read or written yet, the domain is [fenced](Self::fenced) from its start. Otherwise each thread's
     /// guards have fences from its second guard on. If `membarrier` is refused before every thread that has read has
-    /// done that, or has ended, nothing is reclaimed: [`BacklogError::Barrier`](crate::BacklogError::Barrier).
+    /// done that, or has ended, nothing is reclaimed: [`BacklogError::NoGracePeriod`](crate::BacklogError::NoGracePeriod).
     ///
     /// Cost: constant; a lock.
     pub fn use_fences(&self) {

@@ -96,7 +96,7 @@ impl Domain {
     ///
     /// # Errors
     /// [`Reading`](SynchronizeError::Reading) if this thread holds a guard by [`read`](Self::read) of this domain;
-    /// [`Barrier`](SynchronizeError::Barrier) if barriers are refused and a thread that has not fenced yet may be
+    /// [`NoGracePeriod`](SynchronizeError::NoGracePeriod) if barriers are refused and a thread that has not fenced yet may be
     /// reading. A thread that holds an owned guard, a guard of a [`Reader`](crate::Reader), or one that it took at its
     /// end, as its thread-locals were dropped, waits for itself for ever.
     #[doc(alias = "synchronize_rcu")]

@@ -178,13 +178,13 @@ fn where_barriers_are_refused_a_reader_that_was_idle_all_the_time_holds_back_all
     retire(&mut backlog, 0..2);
     // Its last stamp may not be visible yet.
     let refused = backlog.poll(drop).unwrap_err();
-    assert!(matches!(refused, BacklogError::Barrier(_)));
+    assert!(matches!(refused, BacklogError::NoGracePeriod(_)));
     assert!(
         refused.to_string().contains("membarrier: ") && refused.to_string().contains("use_fences"),
         "{refused}"
     );
-    assert!(matches!(backlog.reserve(1, drop), Err(BacklogError::Barrier(_))));
-    assert!(matches!(backlog.barrier(drop), Err(SynchronizeError::Barrier(_))));
+    assert!(matches!(backlog.reserve(1, drop), Err(BacklogError::NoGracePeriod(_))));
+    assert!(matches!(backlog.barrier(drop), Err(SynchronizeError::NoGracePeriod(_))));
     assert_eq!(backlog.held(), 2);
     assert_eq!((domain.stats().refused_barriers, domain.stats().grace_periods), (3, 0));
     // The first guard with the flag shows that the reader has seen it.
@@ -234,7 +234,7 @@ fn a_backlog_takes_more_while_a_barrier_is_refused_up_to_its_limit() {
     let idle = domain.reader().unwrap();
     let mut backlog = Backlog::new(&domain, 1000);
     retire(&mut backlog, 0..1000);
-    assert!(matches!(backlog.reserve(1, drop), Err(BacklogError::Barrier(_))));
+    assert!(matches!(backlog.reserve(1, drop), Err(BacklogError::NoGracePeriod(_))));
     drop(idle);
     let mut came = Vec::new();
     backlog.reserve(1, |number| came.push(number)).unwrap();

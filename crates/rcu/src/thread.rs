@@ -121,7 +121,7 @@ pub fn read_owned() -> Result<OwnedGuard<'static>, OutOfMemory> {
 /// Cost: as [`Domain::synchronize`].
 ///
 /// # Errors
-/// [`Reading`](SynchronizeError::Reading) if this thread holds such a guard; [`Barrier`](SynchronizeError::Barrier) if
+/// [`Reading`](SynchronizeError::Reading) if this thread holds such a guard; [`NoGracePeriod`](SynchronizeError::NoGracePeriod) if
 /// the kernel refuses the barrier.
 #[doc(alias = "synchronize_rcu")]
 pub fn synchronize() -> Result<(), SynchronizeError> {

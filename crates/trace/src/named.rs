@@ -1,6 +1,6 @@
-//! Choices that stand in files as a word: a line each, with the word and what it is.
+//! Enums whose variants have a word in files: one line for each, with the word and its meaning.
 
-/// An enum of them. The doc of a variant is what its line says.
+/// Declares such an enum. The meaning in a variant's line is also its doc.
 #[macro_export]
 macro_rules! named {
     ($(#[$of:meta])* $type:ident { $($(#[$one:meta])* $id:ident $name:literal $about:literal)* }) => {
@@ -9,22 +9,22 @@ macro_rules! named {
         pub enum $type { $($(#[$one])* #[doc = $about] $id,)* }
 
         impl $type {
-            /// Every one.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$id,)*];
 
-            /// Its name, as it stands in files, documents and definitions.
+            /// Its word in files, documents and definitions.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$id => $name,)* }
             }
 
-            /// What it is.
+            /// Its meaning.
             #[must_use]
             pub fn about(self) -> &'static str {
                 match self { $(Self::$id => $about,)* }
             }
 
-            /// The one of that name.
+            /// The variant with that word.
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|one| one.name() == name)

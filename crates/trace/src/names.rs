@@ -1,33 +1,59 @@
-//! Where the objects are that operations name: one table for the drivers of all families, so that running operations costs
+//! The places of objects that operations name. The drivers of all families share one table, so that running operations costs
 //! the same besides the engine.
 
 use crate::Drive;
 use freehold_units::Probe;
+use std::collections::HashMap;
 
-/// Frees whose objects are looked up together.
+/// New names for the objects of a recording, from 0 on in the order in which they come: a file may use its own names again.
+#[derive(Default)]
+pub(crate) struct NewNames {
+    /// The new name of each live object.
+    live: HashMap<u32, u32>,
+    next: u32,
+}
+
+impl NewNames {
+    /// The new name of an object that was allocated.
+    pub(crate) fn born(&mut self, object: u32) -> Result<u32, String> {
+        let name = self.next;
+        self.next = name.checked_add(1).ok_or("more than 2^32 objects")?;
+        match self.live.insert(object, name) {
+            None => Ok(name),
+            Some(_) => Err(format!("object {object} is allocated while it is live")),
+        }
+    }
+
+    /// The new name of an object that was freed; `None` if it was not live.
+    pub(crate) fn freed(&mut self, object: u32) -> Option<u32> {
+        self.live.remove(&object)
+    }
+}
+
+/// The most frees whose objects are looked up together.
 const TOGETHER: usize = 64;
 
-/// Where each object is, by name; nothing where none is live.
+/// The place of each live object, by name.
 #[derive(Clone, Debug)]
 pub(crate) struct Names<P>(Vec<Option<P>>);
 
 impl<P: Copy> Names<P> {
-    /// None is live.
+    /// A table without live objects.
     pub(crate) fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Where the object is.
+    /// The place of an object, if it is live.
     pub(crate) fn get(&self, object: u32) -> Option<P> {
         self.0.get(object as usize).copied().flatten()
     }
 
-    /// Makes room for objects up to and without `objects`.
+    /// Allocates memory for names below `objects`.
     pub(crate) fn expect(&mut self, objects: u32) {
         self.0.resize(self.0.len().max(objects as usize), None);
     }
 
-    /// The object is there now.
+    /// Sets the place of an object.
     #[inline]
     pub(crate) fn put(&mut self, object: u32, place: Option<P>) {
         if self.0.len() <= object as usize {
@@ -38,7 +64,7 @@ impl<P: Copy> Names<P> {
         }
     }
 
-    /// Where the object was, which is no longer live.
+    /// Takes the place of an object, which is no longer live.
     #[inline]
     pub(crate) fn take(&mut self, object: u32) -> Option<P> {
         self.0.get_mut(object as usize).and_then(Option::take)
@@ -47,26 +73,26 @@ impl<P: Copy> Names<P> {
 
 /// A driver whose objects have names.
 pub(crate) trait Frees: Drive {
-    /// Where an object is.
+    /// The place of an object.
     type Place: Copy;
 
     /// The object that an operation frees.
     fn freed(op: &Self::Op) -> Option<u32>;
 
-    /// Where an object was, which is no longer live; nothing but its name is forgotten.
+    /// Takes the place of an object from the table. The engine still has the object.
     fn take(&mut self, object: u32) -> Option<Self::Place>;
 
-    /// Frees what was taken.
+    /// Frees the object at a place that was taken.
     fn give_back(&mut self, place: Option<Self::Place>, probe: &mut impl Probe) -> Self::Answer;
 
-    /// Whether frees may be taken together now.
+    /// Whether the places of several frees may be taken at once now.
     fn together(&self) -> bool {
         true
     }
 }
 
-/// Runs operations in order, but looks up where the objects of several frees in a row are before it frees the first: else
-/// every free would wait for the table, and the wait count as the engine's.
+/// Runs operations in order. The places of several frees in a row are looked up before the first free. Otherwise every free
+/// would wait for the table, and the engine's time would include the wait.
 #[inline]
 pub(crate) fn run_batch<D: Frees>(
     driver: &mut D,

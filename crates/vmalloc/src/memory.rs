@@ -142,6 +142,7 @@ impl VirtualMemory {
     ///
     /// Cost: constant.
     #[must_use]
+    #[doc(alias = "region_at")]
     pub fn locate(&self, address: u64) -> Option<Span> {
         self.shared.zones().locate(address)
     }

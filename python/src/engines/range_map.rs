@@ -53,7 +53,7 @@ impl RangeMap {
         let inserted = self.0.insert(span.first()..=span.last(), Stored(value));
         inserted.map_err(|rejected| match rejected.cause {
             InsertError::OutOfMemory => out_of_memory(),
-            InsertError::Occupied(there) => {
+            InsertError::Occupied { entry: there } => {
                 let fill = |attributes: &Bound<'_, pyo3::types::PyDict>| {
                     attributes.set_item("conflict", ends(there))
                 };
@@ -152,7 +152,7 @@ fn request(size: u64, align: u64, first: u64, last: u64) -> PyResult<Request> {
 fn refused(error: AllocError) -> PyErr {
     match error {
         AllocError::OutOfMemory => out_of_memory(),
-        AllocError::TooLarge | AllocError::NoSpace => raise("NoSpace", error.to_string()),
+        AllocError::TooLarge { .. } | AllocError::NoSpace { .. } => raise("NoSpace", error.to_string()),
         other => raise("RequestError", other.to_string()),
     }
 }

@@ -6,8 +6,8 @@
 //!                     <-- pipe: answers, ns
 //! ```
 //!
-//! What the object does to its process stays there: how it ended, or that it does not answer in time, is an error with the number
-//! of the batch. Layouts are those of `freehold_engine.h`. Cost: two switches between processes for a batch.
+//! A fault of the object ends only its own process. The caller gets an error with the number of the batch, as it does if the
+//! object does not answer in time. Layouts are those of `freehold_engine.h`. Cost: two context switches for a batch.
 
 mod child;
 mod library;
@@ -20,7 +20,7 @@ pub use process::Process;
 /// The version of the layouts.
 pub const VERSION: u32 = 1;
 
-/// What is asked: `enum freehold_what`.
+/// Kinds of operations: `enum freehold_what`.
 #[allow(missing_docs, reason = "the header describes them")]
 pub mod what {
     pub const ALLOC: u32 = 1;
@@ -34,7 +34,7 @@ pub mod what {
     pub const GAP_HIGH: u32 = 9;
 }
 
-/// How it ended: `enum freehold_status`.
+/// Results of operations: `enum freehold_status`.
 #[allow(missing_docs, reason = "the header describes them")]
 pub mod status {
     pub const UNSUPPORTED: u32 = 0;
@@ -48,19 +48,19 @@ pub mod status {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Op {
-    /// Of [`what`].
+    /// The kind: a constant of [`what`].
     pub what: u32,
-    /// Whom it is about.
+    /// The number of the object that is allocated or freed.
     pub object: u32,
-    /// Bytes or indexes.
+    /// The size, in bytes or indexes.
     pub size: u64,
-    /// A power of two.
+    /// The alignment: a power of two.
     pub align: u64,
-    /// First of the range or window.
+    /// The lowest address or index of the range or window.
     pub first: u64,
-    /// Last of it.
+    /// The highest.
     pub last: u64,
-    /// What is stored.
+    /// The value to store.
     pub value: u64,
 }
 
@@ -68,63 +68,63 @@ pub struct Op {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Of [`status`].
+    /// The result: a constant of [`status`].
     pub status: u32,
-    /// The chunk.
+    /// The number of the chunk (percpu).
     pub chunk: u32,
-    /// Where it is.
+    /// The lowest address or index of the place.
     pub first: u64,
-    /// Where it ends.
+    /// The highest.
     pub last: u64,
-    /// What is or was there.
+    /// The value that is or was stored there.
     pub value: u64,
 }
 
-/// First and last of a free span: `struct freehold_span`.
+/// A free span: `struct freehold_span`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// First.
+    /// The lowest address.
     pub first: u64,
-    /// Last.
+    /// The highest address.
     pub last: u64,
 }
 
-/// What an engine is made for.
+/// The arguments for making an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scene {
-    /// What is free at first.
+    /// The free spans at the start.
     pub spans: Vec<Span>,
-    /// What sizes are multiples of, in bytes.
+    /// The granule, of which all sizes are multiples, in bytes.
     pub granule: u64,
-    /// Bytes of a unit.
+    /// The size of a unit (percpu), in bytes.
     pub unit_bytes: u64,
 }
 
-/// What an engine says of itself.
+/// The properties that an engine declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// 1 kva, 2 percpu, 3 maple.
+    /// The family: 1 kva, 2 percpu, 3 maple.
     pub family: u32,
-    /// Which address it takes: `enum freehold_takes`.
+    /// The address that it chooses: `enum freehold_takes`.
     pub takes: u32,
-    /// What percpu sizes are rounded up to, in bytes.
+    /// The granularity of percpu sizes, in bytes.
     pub grain: u32,
 }
 
-/// Requests to the child: a word, and what follows it.
+/// Requests to the child: a word and its arguments.
 mod request {
-    /// Spans, granule, bytes of a unit; answered by 1, or 0 if there can be no such engine.
+    /// Arguments: spans, granule, bytes of a unit. Answer: 1, or 0 if the engine cannot be made.
     pub(super) const CREATE: u64 = 1;
-    /// Operations; answered by answers and nanoseconds.
+    /// Arguments: operations, run as a batch. Answer: their answers, and nanoseconds.
     pub(super) const RUN: u64 = 2;
-    /// Operations, run one by one; answered by answers, each with its nanoseconds.
+    /// Arguments: operations, run one by one. Answer: their answers, each with its nanoseconds.
     pub(super) const EACH: u64 = 3;
-    /// Answered by bytes.
+    /// Answer: the bytes of memory that the engine has.
     pub(super) const BYTES: u64 = 4;
 }
 
-/// What consists of integers without padding, so that its bytes are its value.
+/// A type made of integers without padding, so that any bytes are a value.
 trait Plain: Copy + Default {}
 impl Plain for u64 {}
 impl Plain for Op {}

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Runs a command to its end, with `seen` called at each event; `None` where children cannot be traced.
+/// Runs a command to its end and calls `seen` at each event. `None` if children cannot be traced here.
 fn trace(command: &[&str], calls: &[libc::c_long], mut seen: impl FnMut(&Tracer, Stop)) -> Option<Tracer> {
     let command: Vec<_> = command.iter().map(OsString::from).collect();
     let mut tracer = match Tracer::hold(&command, calls) {
@@ -101,14 +101,14 @@ fn signals_reach_the_child_and_a_killed_one_is_gone() {
 }
 
 #[test]
-fn what_is_tried_is_what_works() {
+fn the_trial_predicts_whether_tracing_works() {
     let tried = try_it();
     let traced = trace(&["true"], &[libc::SYS_brk], |_, _| {});
     assert_eq!(tried.is_ok(), traced.is_some(), "{tried:?}");
 }
 
 #[test]
-fn what_cannot_be_executed_is_told() {
+fn a_missing_program_is_an_error() {
     let Some(mut tracer) = trace(&["/no such program"], &[libc::SYS_mmap], |_, _| {}) else { return };
     assert_eq!(tracer.executed().unwrap_err().errno, libc::ENOENT);
 }
@@ -116,7 +116,7 @@ fn what_cannot_be_executed_is_told() {
 #[test]
 fn memory_of_a_stopped_task_is_read() {
     let mut words = Vec::new();
-    // The first argument of `openat` here is a path; that of nothing is not there.
+    // The second argument of `openat` is a path; nothing is mapped at address 0.
     let traced = trace(&["cat", "/dev/null"], &[libc::SYS_openat], |tracer, stop| {
         if let Event::Call { args, .. } = stop.event {
             words.push(tracer.read_word(stop.task, args[1]));

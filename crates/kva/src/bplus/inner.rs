@@ -39,8 +39,8 @@ pub(crate) struct Inner<K> {
     /// In the tree of regions a separator is the child's first key, except for the tree's first leaf (K8). [`Key::MAX`]
     /// after the last child.
     lows: [K; FANOUT],
-    /// The separator of the first child of each group, once more: a search compares three of these to find four groups,
-    /// three to find the group and three of `lows` to find the child.
+    /// Copies of the separators of each group's first child. A search compares three of these to select four groups, three
+    /// more to select one of these, and three of `lows` to select the child.
     firsts: [K; FANOUT / GROUP],
     children: [NodeId; FANOUT],
     /// Bounds in the first class, which nearly all searches use.
@@ -144,14 +144,14 @@ impl<K: Key> Inner<K> {
     }
 
     /// Reserves memory for the bounds of that many classes.
-    pub(super) fn reserve_rows(&mut self, classs: usize) -> Result<(), OutOfMemory> {
-        let missing = classs.saturating_sub(1 + self.others.len());
+    pub(super) fn reserve_rows(&mut self, classes: usize) -> Result<(), OutOfMemory> {
+        let missing = classes.saturating_sub(1 + self.others.len());
         Ok(self.others.try_reserve_exact(missing)?)
     }
 
     /// Gives a vacant node a row for each class. The caller has reserved them.
-    pub(super) fn make_rows(&mut self, classs: usize) {
-        self.others.resize_with(classs.saturating_sub(1), Row::zero);
+    pub(super) fn make_rows(&mut self, classes: usize) {
+        self.others.resize_with(classes.saturating_sub(1), Row::zero);
     }
 
     /// Adds the bounds of a new class, copied from the class before it. The caller has reserved them.

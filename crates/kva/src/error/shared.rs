@@ -32,7 +32,7 @@ impl<C: fmt::Display> fmt::Display for SharedError<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(cause) => cause.fmt(f),
-            &Self::Readers { held, limit, oldest } => WriteError::Full { held, limit, oldest }.fmt(f),
+            &Self::Readers { held, limit, oldest } => WriteError::Readers { held, limit, oldest }.fmt(f),
             Self::Reading => WriteError::Reading.fmt(f),
             Self::NoGracePeriod(error) => WriteError::NoGracePeriod(*error).fmt(f),
             Self::OutOfMemory => f.write_str("out of memory"),
@@ -45,7 +45,7 @@ impl<C: fmt::Debug + fmt::Display> core::error::Error for SharedError<C> {}
 impl<C> From<WriteError> for SharedError<C> {
     fn from(error: WriteError) -> Self {
         match error {
-            WriteError::Full { held, limit, oldest } => Self::Readers { held, limit, oldest },
+            WriteError::Readers { held, limit, oldest } => Self::Readers { held, limit, oldest },
             WriteError::Reading => Self::Reading,
             WriteError::NoGracePeriod(error) => Self::NoGracePeriod(error),
             WriteError::OutOfMemory => Self::OutOfMemory,

@@ -145,6 +145,7 @@ impl PooledSpace {
     #[inline]
     #[must_use]
     #[doc(alias = "find_vmap_area")]
+    #[doc(alias = "region_at")]
     pub fn locate(&self, address: u64) -> Option<Span> {
         let name = self.map.name_at(address)?;
         self.records.at(name.id()).held_at(name.generation(), address)

@@ -1,7 +1,7 @@
 //! Search for a place, from the lowest address up or from the highest down.
 //!
 //! A search starts at the child where the window begins and descends into the first child whose bound is large enough.
-//! If the leaf has a place, it is the first of all. Otherwise the search makes the leaf's bound exact and continues
+//! If the leaf has a place, no earlier leaf has one. Otherwise the search makes the leaf's bound exact and continues
 //! with the next child.
 
 use super::leaf::Leaf;
@@ -27,8 +27,8 @@ pub(crate) struct RegionFit {
     pub(crate) start: u64,
 }
 
-/// A shared or exclusive borrow of the tree. Searches tighten stale bounds through both; through an exclusive one an
-/// alignment gets a class, and bounds are compared many at once.
+/// A shared or exclusive borrow of the tree. Searches tighten stale bounds through both. Only an exclusive borrow gives an
+/// alignment a class, and compares many bounds at once.
 pub(crate) trait Searched<V>: Deref<Target = RegionTree<V>> {
     /// The class whose bounds the search uses for an alignment.
     fn class_for(&mut self, mask: u64) -> usize;

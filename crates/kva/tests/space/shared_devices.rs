@@ -123,7 +123,7 @@ fn a_space_that_cannot_be_shared_comes_back_with_the_reason() {
     }
     let none = || SharedSpace::<u64>::readers().backlog_limit(0);
     let refused = SharedSpace::share(alone, none()).unwrap_err();
-    assert!(matches!(refused.cause, WriteError::Full { limit: 0, oldest: None, .. }), "{refused}");
+    assert!(matches!(refused.cause, WriteError::Readers { limit: 0, oldest: None, .. }), "{refused}");
     assert_eq!((refused.value.len(), Arc::strong_count(&value)), (regions, regions + 1));
 
     let domain = Arc::new(Domain::named("all buses"));

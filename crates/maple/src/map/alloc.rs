@@ -46,14 +46,26 @@ impl Request {
             return Err(AllocError::ZeroSize);
         }
         if u128::from(size) > window.size_bytes() {
-            return Err(AllocError::TooLarge);
+            return Err(AllocError::TooLarge { size, window });
         }
         Ok(CheckedRequest { direction, size, align, window })
     }
 
-    /// The request with the part of its window that lies in a range; `None` if no part does.
-    pub(crate) fn within(self, range: Span) -> Option<Self> {
-        self.window.intersection(range).map(|window| self.window(window))
+    /// The refusal of a request that no gap can hold.
+    #[cold]
+    pub(crate) fn no_space(&self) -> AllocError {
+        let Self { size, align, window } = *self;
+        AllocError::NoSpace { size, align, window }
+    }
+
+    /// The request with the part of its window that lies in a range. `TooLarge` if no part does.
+    #[inline]
+    pub(crate) fn within(self, range: Span) -> Result<Self, AllocError> {
+        let Self { size, window, .. } = self;
+        match window.intersection(range) {
+            Some(part) => Ok(self.window(part)),
+            None => Err(AllocError::TooLarge { size, window }),
+        }
     }
 }
 
@@ -84,7 +96,7 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     fn find_gap(&self, request: &Request, direction: Direction) -> Result<Span, AllocError> {
-        self.tree.find_gap(&request.checked(direction)?, &mut ()).ok_or(AllocError::NoSpace)
+        self.tree.find_gap(&request.checked(direction)?, &mut ()).ok_or_else(|| request.no_space())
     }
 
     /// Stores a value in the lowest free place that fits; returns its range.
@@ -96,8 +108,8 @@ impl<E: StoredValue> WordMap<E> {
     /// returns the value.
     #[doc(alias = "mtree_alloc_range")]
     pub fn alloc_lowest(&mut self, request: &Request, value: E) -> Result<Span, Rejected<E, AllocError>> {
-        let found = self.lowest_gap(request);
-        self.alloc_at(found, value)
+        let span = or_reject!(self.lowest_gap(request), value);
+        self.alloc_at(span, value)
     }
 
     /// Stores a value in the highest free place that fits; returns its range.
@@ -108,16 +120,11 @@ impl<E: StoredValue> WordMap<E> {
     /// As for [`alloc_lowest`](Self::alloc_lowest).
     #[doc(alias = "mtree_alloc_rrange")]
     pub fn alloc_highest(&mut self, request: &Request, value: E) -> Result<Span, Rejected<E, AllocError>> {
-        let found = self.highest_gap(request);
-        self.alloc_at(found, value)
+        let span = or_reject!(self.highest_gap(request), value);
+        self.alloc_at(span, value)
     }
 
-    fn alloc_at(
-        &mut self,
-        found: Result<Span, AllocError>,
-        value: E,
-    ) -> Result<Span, Rejected<E, AllocError>> {
-        let span = or_reject!(found, value);
+    fn alloc_at(&mut self, span: Span, value: E) -> Result<Span, Rejected<E, AllocError>> {
         let mut plan = StorePlan::new(span);
         self.tree.plan(&mut plan, true);
         assert!(plan.is_free(), "M4: a gap that was found is free");
@@ -146,7 +153,7 @@ impl<E: StoredValue> WordMap<E> {
             Some(Ok(span)) => (Ok(span), false),
             _ => (self.lowest_gap(&one.window(window)), true),
         };
-        let span = self.alloc_at(found, value)?;
+        let span = self.alloc_at(or_reject!(found, value), value)?;
         *next = span.first().wrapping_add(1);
         Ok((span.first(), anew))
     }

@@ -2,6 +2,7 @@
 
 use super::WordMap;
 use crate::entry::StoredValue;
+use crate::iterators::{listed, mapped};
 use crate::key::{Key, Keys, SpanOf, in_domain};
 use crate::tree::{Slots, Tree};
 use core::fmt;
@@ -41,15 +42,6 @@ impl<E: StoredValue> Clone for Iter<'_, E> {
     }
 }
 
-impl<'a, E: StoredValue> fmt::Debug for Iter<'a, E>
-where
-    E::Ref<'a>: fmt::Debug,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
-
 /// Gaps in ascending order, or from the back in descending order. Each is whole, even where it reaches beyond the
 /// range.
 #[derive(Clone)]
@@ -70,27 +62,7 @@ impl<'a, K: Key> Gaps<'a, K> {
     }
 }
 
-impl<K: Key> Iterator for Gaps<'_, K> {
-    type Item = K::Span;
-
-    fn next(&mut self) -> Option<K::Span> {
-        self.slots.next().and_then(|(span, _)| Self::keys(span))
-    }
-}
-
-impl<K: Key> DoubleEndedIterator for Gaps<'_, K> {
-    fn next_back(&mut self) -> Option<K::Span> {
-        self.slots.next_back().and_then(|(span, _)| Self::keys(span))
-    }
-}
-
-impl<K: Key> FusedIterator for Gaps<'_, K> {}
-
-impl<K: Key<Span: fmt::Debug>> fmt::Debug for Gaps<'_, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
+mapped! { [K: Key] Gaps<'_, K>: K::Span = self.slots.and_then(|(span, _)| Self::keys(span)) }
 
 /// Gaps in ascending order, or from the back in descending order. Each is clipped to the bounds.
 #[derive(Clone)]
@@ -112,28 +84,12 @@ impl<'a, K: Key> GapsWithin<'a, K> {
     }
 }
 
-impl<K: Key> Iterator for GapsWithin<'_, K> {
-    type Item = K::Span;
+mapped! { [K: Key] GapsWithin<'_, K>: K::Span = self.slots.and_then(|(gap, _)| self.clip(gap)) }
 
-    fn next(&mut self) -> Option<K::Span> {
-        let (gap, _) = self.slots.next()?;
-        self.clip(gap)
-    }
-}
-
-impl<K: Key> DoubleEndedIterator for GapsWithin<'_, K> {
-    fn next_back(&mut self) -> Option<K::Span> {
-        let (gap, _) = self.slots.next_back()?;
-        self.clip(gap)
-    }
-}
-
-impl<K: Key> FusedIterator for GapsWithin<'_, K> {}
-
-impl<K: Key<Span: fmt::Debug>> fmt::Debug for GapsWithin<'_, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
+listed! {
+    ['a, E: StoredValue] Iter<'a, E> where [E::Ref<'a>: fmt::Debug];
+    [K: Key<Span: fmt::Debug>] Gaps<'_, K>;
+    [K: Key<Span: fmt::Debug>] GapsWithin<'_, K>;
 }
 
 impl<E: StoredValue> WordMap<E> {

@@ -5,11 +5,11 @@ use crate::OutOfMemory;
 use crate::drop_all::drop_all;
 use crate::entry::StoredValue;
 use crate::error::{StoreError, or_reject};
+use crate::iterators::mapped;
 use crate::key::{Key, Keys, to_store, with_keys};
 use crate::tree::StorePlan;
 use alloc::vec::{self, Vec};
 use core::fmt;
-use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
@@ -28,26 +28,9 @@ impl<T, K> Removed<T, K> {
     }
 }
 
-impl<T, K: Key> Iterator for Removed<T, K> {
-    type Item = (K::Span, T);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.entries.next().map(with_keys::<K, T>)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.entries.size_hint()
-    }
-}
-
-impl<T, K: Key> DoubleEndedIterator for Removed<T, K> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.entries.next_back().map(with_keys::<K, T>)
-    }
-}
+mapped! { [T, K: Key] Removed<T, K>: (K::Span, T) = self.entries.map(with_keys::<K, T>), size_hint }
 
 impl<T, K: Key> ExactSizeIterator for Removed<T, K> {}
-impl<T, K: Key> FusedIterator for Removed<T, K> {}
 
 impl<T: fmt::Debug, K: Key<Span: fmt::Debug>> fmt::Debug for Removed<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

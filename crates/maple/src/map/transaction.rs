@@ -152,7 +152,7 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// let mut map = WordMap::from_iter([((0..=9).try_into()?, 1u32)]);
     /// let mut both = map.transaction();
     /// let refused = both.insert(8..12, 2).unwrap_err();
-    /// assert_eq!((refused.value, refused.cause), (2, InsertError::Occupied((0..=9).try_into()?)));
+    /// assert_eq!((refused.value, refused.cause), (2, InsertError::Occupied { entry: (0..=9).try_into()? }));
     /// both.insert(10..12, 2)?;
     /// both.commit();
     /// assert_eq!([9, 10, 12].map(|at| map.get(at)), [Some(1), Some(2), None]);

@@ -16,7 +16,7 @@ impl<V, K: Key> RangeMap<V, K> {
     /// # Errors
     /// `ZeroSize`; `TooLarge` if the request exceeds the window; `NoSpace` if no place fits.
     pub fn lowest_gap(&self, request: &Request) -> Result<K::Span, AllocError> {
-        let request = in_domain::<K>(request)?;
+        let request = request.within(domain::<K>())?;
         self.ranges.numbers.lowest_gap(&request).map(K::Span::of_words)
     }
 
@@ -27,7 +27,7 @@ impl<V, K: Key> RangeMap<V, K> {
     /// # Errors
     /// As for [`lowest_gap`](Self::lowest_gap).
     pub fn highest_gap(&self, request: &Request) -> Result<K::Span, AllocError> {
-        let request = in_domain::<K>(request)?;
+        let request = request.within(domain::<K>())?;
         self.ranges.numbers.highest_gap(&request).map(K::Span::of_words)
     }
 
@@ -49,8 +49,8 @@ impl<V, K: Key> RangeMap<V, K> {
     /// As for [`lowest_gap`](Self::lowest_gap), or `OutOfMemory` if there is no memory for another node or value. The
     /// error returns the value.
     pub fn alloc_lowest(&mut self, request: &Request, value: V) -> Result<K::Span, Rejected<V, AllocError>> {
-        let found = self.lowest_gap(request);
-        self.alloc_at(found, value)
+        let span = or_reject!(self.lowest_gap(request), value);
+        self.alloc_at(span, value)
     }
 
     /// Stores a value in the highest free place that fits; returns its range.
@@ -60,16 +60,11 @@ impl<V, K: Key> RangeMap<V, K> {
     /// # Errors
     /// As for [`alloc_lowest`](Self::alloc_lowest).
     pub fn alloc_highest(&mut self, request: &Request, value: V) -> Result<K::Span, Rejected<V, AllocError>> {
-        let found = self.highest_gap(request);
-        self.alloc_at(found, value)
+        let span = or_reject!(self.highest_gap(request), value);
+        self.alloc_at(span, value)
     }
 
-    fn alloc_at(
-        &mut self,
-        found: Result<K::Span, AllocError>,
-        value: V,
-    ) -> Result<K::Span, Rejected<V, AllocError>> {
-        let span = or_reject!(found, value);
+    fn alloc_at(&mut self, span: K::Span, value: V) -> Result<K::Span, Rejected<V, AllocError>> {
         match self.insert(span, value) {
             Ok(()) => Ok(span),
             Err(Rejected { value, cause: InsertError::OutOfMemory }) => {
@@ -78,9 +73,4 @@ impl<V, K: Key> RangeMap<V, K> {
             Err(_) => unreachable!("M4: a gap that was found is free"),
         }
     }
-}
-
-/// The request with a window in which there are keys.
-fn in_domain<K: Key>(request: &Request) -> Result<Request, AllocError> {
-    request.within(domain::<K>()).ok_or(AllocError::TooLarge)
 }

@@ -4,12 +4,12 @@ use super::RangeMap;
 use super::numbered::Numbered;
 use crate::OutOfMemory;
 use crate::error::{SortedError, StoreError};
+use crate::iterators::mapped;
 use crate::key::{Key, Keys, SpanOf};
 use crate::map::{self, Filling, FromSorted};
 use crate::node::NodeLimits;
 use crate::value_arena::ValueArena;
 use core::fmt;
-use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::Span;
@@ -22,34 +22,12 @@ pub struct IntoIter<V, K = u64> {
     keys: Keys<K>,
 }
 
-impl<V, K: Key> IntoIter<V, K> {
-    fn take(&mut self, (span, number): (Span, u32)) -> (K::Span, V) {
-        (K::Span::of_words(span), self.values.take(number))
-    }
-}
-
-impl<V, K: Key> Iterator for IntoIter<V, K> {
-    type Item = (K::Span, V);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let entry = self.numbers.next()?;
-        Some(self.take(entry))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.numbers.size_hint()
-    }
-}
-
-impl<V, K: Key> DoubleEndedIterator for IntoIter<V, K> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        let entry = self.numbers.next_back()?;
-        Some(self.take(entry))
-    }
+mapped! {
+    [V, K: Key] IntoIter<V, K>: (K::Span, V) =
+        self.numbers.map(|(span, number)| (K::Span::of_words(span), self.values.take(number))), size_hint
 }
 
 impl<V, K: Key> ExactSizeIterator for IntoIter<V, K> {}
-impl<V, K: Key> FusedIterator for IntoIter<V, K> {}
 
 impl<V, K: Key> IntoIterator for RangeMap<V, K> {
     type Item = (K::Span, V);

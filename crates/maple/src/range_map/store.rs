@@ -77,7 +77,7 @@ impl<V, K: Key> RangeMap<V, K> {
     /// let mut map = RangeMap::new();
     /// map.insert(0..10, "a")?;
     /// let refused = map.insert(5..15, "b").unwrap_err();
-    /// assert_eq!((refused.value, refused.cause), ("b", InsertError::Occupied((0..10).try_into()?)));
+    /// assert_eq!((refused.value, refused.cause), ("b", InsertError::Occupied { entry: (0..10).try_into()? }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -1,10 +1,10 @@
 //! Iteration by value.
 
 use super::RangeSet;
+use crate::iterators::mapped;
 use crate::key::{Key, Keys, SpanOf};
 use crate::map;
 use core::fmt;
-use core::iter::FusedIterator;
 
 /// The ranges of a set, ascending, or from the back descending, with the set's memory.
 pub struct IntoIter<K = u64> {
@@ -29,27 +29,9 @@ impl<K: Key> IntoIterator for RangeSet<K> {
     }
 }
 
-impl<K: Key> Iterator for IntoIter<K> {
-    type Item = K::Span;
-
-    fn next(&mut self) -> Option<K::Span> {
-        self.ranges.next().map(|(span, ())| K::Span::of_words(span))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.ranges.size_hint()
-    }
-}
-
-impl<K: Key> DoubleEndedIterator for IntoIter<K> {
-    fn next_back(&mut self) -> Option<K::Span> {
-        self.ranges.next_back().map(|(span, ())| K::Span::of_words(span))
-    }
-}
+mapped! { [K: Key] IntoIter<K>: K::Span = self.ranges.map(|(span, ())| K::Span::of_words(span)), size_hint }
 
 impl<K: Key> ExactSizeIterator for IntoIter<K> {}
-
-impl<K: Key> FusedIterator for IntoIter<K> {}
 
 impl<K> fmt::Debug for IntoIter<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

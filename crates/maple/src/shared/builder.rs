@@ -81,7 +81,7 @@ impl<E: StoredValue> Builder<E> {
     /// otherwise. Beyond it, changes are refused.
     ///
     /// Each removed node or value counts with 336 bytes, the most that a node takes, so by default 8,192 of them may wait.
-    /// [`WriteError::Full`](crate::maple_tree::WriteError::Full) and the statistics count these. What a value owns comes on top.
+    /// [`WriteError::Readers`](crate::maple_tree::WriteError::Readers) and the statistics count these. What a value owns comes on top.
     ///
     /// Cost: constant.
     pub fn backlog_limit(mut self, bytes: usize) -> Self {

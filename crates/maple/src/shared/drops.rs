@@ -108,9 +108,9 @@ impl<E: StoredValue> MapleTree<E> {
     /// Cost: as [`erase`](Self::erase), after a wait for as long as `limit`.
     ///
     /// # Errors
-    /// As [`erase`](Self::erase): `Full` once the limit is over. `Reading` if this thread is one of those readers.
+    /// As [`erase`](Self::erase): `Readers` once the limit is over. `Reading` if this thread is one of those readers.
     pub fn erase_waiting(&self, index: u64, limit: Duration) -> Result<Option<Span>, WriteError> {
-        self.waiting(limit, || self.erase(index), |error| matches!(error, WriteError::Full { .. }))
+        self.waiting(limit, || self.erase(index), |error| matches!(error, WriteError::Readers { .. }))
     }
 
     /// Repeats a change that readers prevent until they have left, or `limit` is over. `is_full` says whether an error

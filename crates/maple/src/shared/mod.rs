@@ -166,7 +166,7 @@ use writer::Writer;
 ///
 /// Replaced nodes and values are reclaimed after a grace period. [`Reclaim`](crate::maple_tree::Reclaim) says when
 /// removed values are dropped. Readers that stay delay this. Once [`BACKLOG_LIMIT`](Self::BACKLOG_LIMIT) bytes wait,
-/// stores are refused ([`WriteError::Full`](crate::maple_tree::WriteError::Full)). So never more waits than that, plus
+/// stores are refused ([`WriteError::Readers`](crate::maple_tree::WriteError::Readers)). So never more waits than that, plus
 /// what one store or one transaction removes. Readers of one map also delay what other maps of the same domain retire: the
 /// [builder](Self::builder) gives a map its own.
 ///

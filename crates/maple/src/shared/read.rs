@@ -5,6 +5,7 @@ use super::arena::PublishedLeaf;
 use super::view::{ReadGuard, Reading, SnapshotGuard};
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
+use crate::iterators::{listed, mapped};
 use crate::tree::{LeafAt, Leaves, Slots};
 use core::fmt;
 use core::iter::FusedIterator;
@@ -186,19 +187,7 @@ pub struct Gaps<'r, E: StoredValue, K: ReadGuard = Guard<'r>> {
     slots: Slots<'r, &'r Reading<'r, E, K>, false>,
 }
 
-impl<E: StoredValue, K: ReadGuard> Iterator for Gaps<'_, E, K> {
-    type Item = Span;
-
-    fn next(&mut self) -> Option<Span> {
-        self.slots.next().map(|(span, _)| span)
-    }
-}
-
-impl<E: StoredValue, K: ReadGuard> DoubleEndedIterator for Gaps<'_, E, K> {
-    fn next_back(&mut self) -> Option<Span> {
-        self.slots.next_back().map(|(span, _)| span)
-    }
-}
+mapped! { [E: StoredValue, K: ReadGuard] Gaps<'_, E, K>: Span = self.slots.map(|(span, _)| span) }
 
 impl<'r, E: StoredValue, K: ReadGuard> IntoIterator for &'r Reading<'_, E, K> {
     type Item = (Span, E::Ref<'r>);
@@ -210,7 +199,6 @@ impl<'r, E: StoredValue, K: ReadGuard> IntoIterator for &'r Reading<'_, E, K> {
 }
 
 impl<E: StoredValue, K: ReadGuard> FusedIterator for Entries<'_, E, K> {}
-impl<E: StoredValue, K: ReadGuard> FusedIterator for Gaps<'_, E, K> {}
 
 impl<E: StoredValue, K: ReadGuard> Clone for Entries<'_, E, K> {
     fn clone(&self) -> Self {
@@ -224,19 +212,9 @@ impl<E: StoredValue, K: ReadGuard> Clone for Gaps<'_, E, K> {
     }
 }
 
-impl<'r, E: StoredValue, K: ReadGuard> fmt::Debug for Entries<'r, E, K>
-where
-    E::Ref<'r>: fmt::Debug,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
-
-impl<E: StoredValue, K: ReadGuard> fmt::Debug for Gaps<'_, E, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
+listed! {
+    ['r, E: StoredValue, K: ReadGuard] Entries<'r, E, K> where [E::Ref<'r>: fmt::Debug];
+    [E: StoredValue, K: ReadGuard] Gaps<'_, E, K>;
 }
 
 impl<E: StoredValue, K> fmt::Debug for Reading<'_, E, K> {

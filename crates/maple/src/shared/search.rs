@@ -49,6 +49,7 @@ impl<E: StoredValue> MapleTree<E> {
     fn find_gap(&self, request: &Request, direction: Direction) -> Result<Span, AllocError> {
         let want = request.checked(direction)?;
         let writer = self.lock();
-        writer.tree.find_gap_in(writer.tree.published(), &want, &mut ()).ok_or(AllocError::NoSpace)
+        let found = writer.tree.find_gap_in(writer.tree.published(), &want, &mut ());
+        found.ok_or_else(|| request.no_space())
     }
 }

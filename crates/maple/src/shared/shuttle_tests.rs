@@ -175,7 +175,7 @@ impl Writer<'_> {
             // A store that was refused or dropped has changed nothing.
             let ops = match done {
                 Ok(()) => ops,
-                Err(WriteError::Full { .. }) => {
+                Err(WriteError::Readers { .. }) => {
                     add(&self.world.reached.refused, 1);
                     Store::new()
                 }
@@ -211,7 +211,7 @@ impl Writer<'_> {
         let over = self.world.span();
         let done = self.world.map.insert(over, self.world.value(10 * number + 1000));
         match done.map_err(|refused| refused.cause) {
-            Err(WriteError::Occupied(other)) => {
+            Err(WriteError::Occupied { entry: other }) => {
                 assert_eq!(self.model.in_the_way(over), Some(other));
                 (Ok(()), Store::new())
             }

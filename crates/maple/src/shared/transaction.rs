@@ -167,7 +167,7 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         let mut writer = self.map.lock();
         writer.tree.plan(plan, true);
         if is_insert && !plan.is_free() {
-            return Err(WriteError::Occupied(writer.tree.first_entry(plan)));
+            return Err(WriteError::Occupied { entry: writer.tree.first_entry(plan) });
         }
         self.prepare(&mut writer, plan)?;
         Ok(writer)

@@ -278,7 +278,7 @@ impl ReadGuard for SnapshotGuard<'_> {
 ///
 /// While it lives, nothing that it could have seen is reused or dropped. A reader that is kept for long therefore holds
 /// memory back. One that is forgotten (`mem::forget`) does so for ever, in all maps of the domain, until they refuse
-/// changes ([`WriteError::Full`](crate::maple_tree::WriteError::Full)).
+/// changes ([`WriteError::Readers`](crate::maple_tree::WriteError::Readers)).
 pub struct Reading<'a, E: StoredValue, K = Guard<'a>> {
     pub(super) map: &'a MapleTree<E>,
     /// The guard: of this thread, one that may be sent to another, or a snapshot's.

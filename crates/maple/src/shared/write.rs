@@ -22,7 +22,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// n).
     ///
     /// # Errors
-    /// `EmptyRange`; `OutOfMemory`; `Full` if readers hold back too much; `NoGracePeriod` if the system refuses
+    /// `EmptyRange`; `OutOfMemory`; `Readers` if readers hold back too much; `NoGracePeriod` if the system refuses
     /// barriers; `InTransaction` if this thread has a transaction of the map open. Nothing has changed then, and the
     /// error returns the value.
     #[doc(alias = "mtree_store_range")]
@@ -86,7 +86,7 @@ impl<E: StoredValue> MapleTree<E> {
     ) -> Result<(WriterGuard<'a>, Publish), WriteError> {
         writer.tree.plan(plan, true);
         if is_insert && !plan.is_free() {
-            return Err(WriteError::Occupied(writer.tree.first_entry(plan)));
+            return Err(WriteError::Occupied { entry: writer.tree.first_entry(plan) });
         }
         let way = self.prepare(&mut writer, plan)?;
         Ok((writer, way))

@@ -80,7 +80,7 @@ impl<M: Memory> Tree<M> {
     /// Refuses a planned store that overlaps an entry.
     #[inline]
     pub(crate) fn check_free(&self, plan: &StorePlan) -> Result<(), InsertError> {
-        if plan.is_free() { Ok(()) } else { Err(InsertError::Occupied(self.first_entry(plan))) }
+        if plan.is_free() { Ok(()) } else { Err(InsertError::Occupied { entry: self.first_entry(plan) }) }
     }
 
     /// Plans a store of an entry over the plan's range, or the removal of everything there.

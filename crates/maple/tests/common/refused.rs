@@ -66,7 +66,7 @@ pub(crate) const OPS: [(&str, Op); 6] = [
         })
     }),
     ("insert", |map, over, value| match map.insert(over, Arc::clone(value)) {
-        Err(refused) if !matches!(refused.cause, WriteError::Occupied(_)) => Err(refused.cause),
+        Err(refused) if !matches!(refused.cause, WriteError::Occupied { .. }) => Err(refused.cause),
         _ => Ok(()),
     }),
     ("erase", |map, over, _| map.erase(over.first()).map(drop)),

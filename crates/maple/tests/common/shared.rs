@@ -79,7 +79,7 @@ impl Random {
 pub(crate) fn with_room<T>(mut attempt: impl FnMut() -> Result<T, WriteError>) -> Result<T, WriteError> {
     loop {
         match attempt() {
-            Err(WriteError::Full { .. }) => std::thread::yield_now(),
+            Err(WriteError::Readers { .. }) => std::thread::yield_now(),
             done => return done,
         }
     }

@@ -40,7 +40,7 @@ impl World {
             }
             Op::Insert(over, value) => {
                 let refused = self.map.insert(over, self.value(value)).err().map(|rejected| rejected.cause);
-                assert_eq!(refused, self.model.in_the_way(over).map(InsertError::Occupied));
+                assert_eq!(refused, self.model.in_the_way(over).map(|entry| InsertError::Occupied { entry }));
                 if refused.is_none() {
                     self.model.store(over, value);
                 }
@@ -162,7 +162,7 @@ impl World {
             Entry::Vacant(gap) => {
                 assert_eq!((gap.gap(), None), self.model.slot(over.first()));
                 let refused = gap.insert(over, new).err().map(|rejected| rejected.cause);
-                assert_eq!(refused, self.model.in_the_way(over).map(InsertError::Occupied));
+                assert_eq!(refused, self.model.in_the_way(over).map(|entry| InsertError::Occupied { entry }));
                 if refused.is_none() {
                     self.model.store(over, value);
                 }
@@ -180,8 +180,11 @@ impl World {
         };
         let expected = match size {
             0 => Err(AllocError::ZeroSize),
-            _ if u128::from(size) > window.size_bytes() => Err(AllocError::TooLarge),
-            _ => self.model.find_gap(size, align, window, highest).ok_or(AllocError::NoSpace),
+            _ if u128::from(size) > window.size_bytes() => Err(AllocError::TooLarge { size, window }),
+            _ => {
+                let found = self.model.find_gap(size, align, window, highest);
+                found.ok_or(AllocError::NoSpace { size, align, window })
+            }
         };
         assert_eq!(placed.map_err(|rejected| rejected.cause), expected);
         if let Ok(at) = expected {
@@ -193,7 +196,8 @@ impl World {
         let ahead = Span::new(window.first().max(next), window.last());
         let found_ahead = ahead.and_then(|ahead| self.model.find_gap(1, Align::ONE, ahead, false));
         let found = found_ahead.or_else(|| self.model.find_gap(1, Align::ONE, window, false));
-        let expected = found.map(|at| (at.first(), found_ahead.is_none())).ok_or(AllocError::NoSpace);
+        let expected = found.map(|at| (at.first(), found_ahead.is_none()));
+        let expected = expected.ok_or(AllocError::NoSpace { size: 1, align: Align::ONE, window });
         let mut after = next;
         let placed = self.map.alloc_cyclic(window, &mut after, self.value(value));
         assert_eq!(placed.map_err(|rejected| rejected.cause), expected);

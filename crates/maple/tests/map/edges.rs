@@ -37,21 +37,23 @@ fn a_whole_range(nodes: Nodes) {
     assert_eq!((map.get(0), map.get(TOP), map.len()), (Some(7), Some(7), 1));
     assert_eq!(map.gaps(..).next(), None);
     let refused = map.insert(span(3, 3), 1).unwrap_err();
-    assert_eq!((refused.value, refused.cause), (1, InsertError::Occupied(Span::ALL)));
+    assert_eq!((refused.value, refused.cause), (1, InsertError::Occupied { entry: Span::ALL }));
     for size in [1, TOP] {
         let refused = map.alloc_lowest(&Request::new(size), 1).unwrap_err();
-        assert_eq!((refused.value, refused.cause), (1, AllocError::NoSpace));
-        assert_eq!(map.highest_gap(&Request::new(size)), Err(AllocError::NoSpace));
+        let cause = AllocError::NoSpace { size, align: Align::ONE, window: Span::ALL };
+        assert_eq!((refused.value, refused.cause), (1, cause));
+        assert_eq!(map.highest_gap(&Request::new(size)), Err(cause));
     }
     let mut next = 5;
-    assert_eq!(map.alloc_cyclic(Span::ALL, &mut next, 1).unwrap_err().cause, AllocError::NoSpace);
+    let no_index = AllocError::NoSpace { size: 1, align: Align::ONE, window: Span::ALL };
+    assert_eq!(map.alloc_cyclic(Span::ALL, &mut next, 1).unwrap_err().cause, no_index);
     assert_eq!(next, 5);
     map.remove_range(span(0, 0)).unwrap();
     map.remove_range(span(TOP, TOP)).unwrap();
     assert_eq!(map.iter().collect::<Vec<_>>(), [(span(1, TOP - 1), 7)]);
     assert_eq!(map.lowest_gap(&Request::new(1)), Ok(span(0, 0)));
     assert_eq!(map.highest_gap(&Request::new(1)), Ok(span(TOP, TOP)));
-    assert_eq!(map.lowest_gap(&Request::new(2)), Err(AllocError::NoSpace));
+    assert!(matches!(map.lowest_gap(&Request::new(2)), Err(AllocError::NoSpace { size: 2, .. })));
     let mut next = 9;
     assert_eq!(map.alloc_cyclic(span(0, TOP), &mut next, 8).unwrap(), (TOP, false));
     assert_eq!(next, 0, "behind the last index the search begins anew");
@@ -101,9 +103,14 @@ fn requests_that_make_no_sense() {
     assert_eq!(Span::new(5, 4), None, "no range is upside down");
     assert_eq!(map.lowest_gap(&Request::new(0)), Err(AllocError::ZeroSize));
     let narrow = Request::new(5).window(span(1, 4));
-    assert_eq!(map.lowest_gap(&narrow), Err(AllocError::TooLarge));
-    let far = Request::new(2).align(Align::new(1 << 63).unwrap()).window(span((1 << 63) + 1, TOP));
-    assert_eq!(map.highest_gap(&far), Err(AllocError::NoSpace));
+    let too_large = map.lowest_gap(&narrow).unwrap_err();
+    assert_eq!(too_large, AllocError::TooLarge { size: 5, window: span(1, 4) });
+    assert_eq!(too_large.to_string(), "0x1..=0x4 has fewer than 5 indexes");
+    let (align, window) = (Align::new(1 << 63).unwrap(), span((1 << 63) + 1, TOP));
+    let no_space = map.highest_gap(&Request::new(2).align(align).window(window)).unwrap_err();
+    assert_eq!(no_space, AllocError::NoSpace { size: 2, align, window });
+    let text = format!("no gap in {window} has 2 indexes aligned to {}", align.bytes());
+    assert_eq!(no_space.to_string(), text);
     let upside_down = (Bound::Included(5), Bound::Included(4));
     assert_eq!(map.range(5..5).count() + map.gaps(upside_down).count() + map.range(..0).count(), 0);
 }

@@ -97,7 +97,7 @@ impl<K: TestKey> Model<K> {
         match map.insert(span, number) {
             Ok(()) => assert!(free),
             Err(refused) => {
-                let InsertError::Occupied(words) = refused.cause else { panic!("{refused}") };
+                let InsertError::Occupied { entry: words } = refused.cause else { panic!("{refused}") };
                 assert!(!free && map.entry_at(K::from_word(words.first())).is_some());
             }
         }
@@ -297,9 +297,11 @@ fn a_gap_is_found_within_the_domain() {
     let mut ports = RangeMap::from_iter([(0..=1023_u16, "system")]);
     assert_eq!(ports.alloc_highest(&Request::new(2), "mine"), Ok(KeySpan::new(65534, 65535).unwrap()));
     assert_eq!(ports.alloc_lowest(&Request::new(1), "mine"), Ok(KeySpan::new(1024, 1024).unwrap()));
-    assert_eq!(ports.lowest_gap(&Request::new((1 << 16) + 1)), Err(AllocError::TooLarge));
-    let outside = Request::new(1).window(Span::from(1 << 16..));
-    assert_eq!(ports.lowest_gap(&outside), Err(AllocError::TooLarge));
+    let (size, window) = ((1 << 16) + 1, Span::new(0, 65535).unwrap());
+    assert_eq!(ports.lowest_gap(&Request::new(size)), Err(AllocError::TooLarge { size, window }));
+    let window = Span::from(1 << 16..);
+    let outside = Request::new(1).window(window);
+    assert_eq!(ports.lowest_gap(&outside), Err(AllocError::TooLarge { size: 1, window }));
     assert_eq!(ports.lowest_gap(&Request::new(0)), Err(AllocError::ZeroSize));
 }
 

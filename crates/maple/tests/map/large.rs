@@ -75,7 +75,8 @@ fn agrees(nodes: Nodes, seed: u64) -> usize {
                 ranges.store(over, count);
             }
             4..7 => {
-                let expected = ranges.overlapping(over).last().map(|(at, _)| InsertError::Occupied(at));
+                let expected =
+                    ranges.overlapping(over).last().map(|(entry, _)| InsertError::Occupied { entry });
                 assert_eq!(map.insert(over, count).err().map(|rejected| rejected.cause), expected);
                 if expected.is_none() {
                     ranges.store(over, count);

@@ -6,8 +6,8 @@ mod cells;
 
 use cells::{BASE, Model, WIDTH, model_absorb, model_cut};
 use freehold_maple::range_map::Entry;
-use freehold_maple::{InsertError, Nodes, RangeMap, Request, StoreError};
-use freehold_units::Span;
+use freehold_maple::{AllocError, InsertError, Nodes, RangeMap, Request, StoreError};
+use freehold_units::{Align, Span};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::fmt;
@@ -252,7 +252,7 @@ fn model_act(model: &mut Model, op: Op) -> String {
             let blocking = model.entries().into_iter().find(|entry| entry.0 <= last && first <= entry.1);
             match blocking {
                 Some((low, high, _)) => {
-                    format!("{:?}", Err::<(), _>(InsertError::Occupied(span(low, high))))
+                    format!("{:?}", Err::<(), _>(InsertError::Occupied { entry: span(low, high) }))
                 }
                 None => {
                     model.set(first, last, Some(&text));
@@ -355,7 +355,10 @@ fn model_act(model: &mut Model, op: Op) -> String {
                     model.set(at, at + size - 1, Some(&text));
                     format!("{:?}", Ok::<_, ()>((at, at + size - 1)))
                 }
-                None => "Err(NoSpace)".into(),
+                None => {
+                    let (size, window) = (size as u64, span(0, WIDTH as usize - 1));
+                    format!("{:?}", Err::<(), _>(AllocError::NoSpace { size, align: Align::ONE, window }))
+                }
             }
         }
         20 | 21 => {

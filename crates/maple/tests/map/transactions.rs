@@ -84,7 +84,7 @@ fn an_undo_returns_what_was_changed_in_place() {
     together.store_with(10..20, "c".into(), |_, kept, old| format!("{kept} of {old}")).unwrap();
     assert_eq!(together.map().get(5).unwrap(), "0x0..=0x9 of 0x0..=0x27");
     let refused = together.insert(45..46, "d".into()).unwrap_err();
-    assert_eq!(refused.cause, InsertError::Occupied(Span::try_from(40..50).unwrap()));
+    assert_eq!(refused.cause, InsertError::Occupied { entry: Span::try_from(40..50).unwrap() });
     drop(together);
     assert_eq!(map, RangeMap::from([(0..100, String::from("a"))]));
     map.validate().unwrap();

@@ -33,7 +33,7 @@ fn what_the_model_answers() {
                 };
                 let refused = with_room(insert).err();
                 let in_the_way = model.in_the_way(over);
-                assert_eq!(refused, in_the_way.map(WriteError::Occupied));
+                assert_eq!(refused, in_the_way.map(|entry| WriteError::Occupied { entry }));
                 if in_the_way.is_none() {
                     model.store(over, step);
                 }
@@ -146,11 +146,11 @@ fn a_reader_that_stalls() {
     assert!(Arc::ptr_eq(&refused.value, &value));
     let limit = map.backlog().limit;
     assert!(
-        matches!(refused.cause, WriteError::Full { held, limit: most, .. } if held <= limit && most == limit)
+        matches!(refused.cause, WriteError::Readers { held, limit: most, .. } if held <= limit && most == limit)
     );
     drop(refused);
-    assert!(matches!(map.remove_range(0..5), Err(WriteError::Full { .. })));
-    assert!(matches!(map.erase(3), Err(WriteError::Full { .. })));
+    assert!(matches!(map.remove_range(0..5), Err(WriteError::Readers { .. })));
+    assert!(matches!(map.erase(3), Err(WriteError::Readers { .. })));
     map.validate().unwrap();
     assert!(stores > 1000 && map.nodes() <= limit + 20, "{stores} stores, {} nodes", map.nodes());
     assert_eq!(seen.count(), 64);
@@ -174,7 +174,7 @@ fn a_word_is_stored_beside_a_reader_that_stalls() {
     map.store(0..10, 0).unwrap();
     let stalled = map.read();
     let refused = (20..).find_map(|last| map.store(20..=last, 1).err()).unwrap();
-    assert!(matches!(refused.cause, WriteError::Full { .. }));
+    assert!(matches!(refused.cause, WriteError::Readers { .. }));
     let held = map.backlog().held;
     for value in 1..=100 {
         map.store(0..10, value).unwrap();
@@ -182,7 +182,7 @@ fn a_word_is_stored_beside_a_reader_that_stalls() {
     }
     assert_eq!(map.backlog().held, held);
     let moment = map.snapshot().unwrap();
-    assert!(matches!(map.store(0..10, 101).unwrap_err().cause, WriteError::Full { .. }));
+    assert!(matches!(map.store(0..10, 101).unwrap_err().cause, WriteError::Readers { .. }));
     drop(stalled);
     map.store(0..10, 102).unwrap();
     assert_eq!((moment.get(3), map.read().get(3)), (Some(100), Some(102)));

@@ -217,7 +217,7 @@ fn a_reader_of_one_domain_refuses_no_change_in_another() {
     let [stalled, other] =
         [(); 2].map(|()| Map::builder().domain(Domain::new()).backlog_limit(100 * 336).build());
     let reading = stalled.read();
-    assert!(matches!(fill(&stalled), WriteError::Full { limit: 100, .. }));
+    assert!(matches!(fill(&stalled), WriteError::Readers { limit: 100, .. }));
     for at in 0..if cfg!(miri) { 300 } else { 20_000_u64 } {
         other.store(at % 64 * 4..at % 64 * 4 + 2, Arc::new(0)).unwrap();
     }
@@ -226,7 +226,7 @@ fn a_reader_of_one_domain_refuses_no_change_in_another() {
     let [first, second] =
         [(); 2].map(|()| Map::builder().domain(Arc::clone(&domain)).backlog_limit(100 * 336).build());
     let held = first.read();
-    let WriteError::Full { oldest: Some(oldest), .. } = fill(&second) else {
+    let WriteError::Readers { oldest: Some(oldest), .. } = fill(&second) else {
         panic!("its reader is the other's")
     };
     assert_eq!(oldest.domain, "both");
@@ -253,7 +253,7 @@ fn an_erase_waits_for_readers_up_to_its_limit() {
     let begin = Instant::now();
     let refused = map.erase_waiting(1, Duration::from_millis(3)).unwrap_err();
     assert!(begin.elapsed() >= Duration::from_millis(3));
-    assert!(matches!(refused, WriteError::Full { oldest: Some(oldest), .. } if oldest.domain == "bus"));
+    assert!(matches!(refused, WriteError::Readers { oldest: Some(oldest), .. } if oldest.domain == "bus"));
     std::thread::scope(|scope| {
         scope.spawn(move || {
             std::thread::sleep(Duration::from_millis(3));

@@ -38,7 +38,7 @@ fn a_large_removal() {
         assert_eq!(Arc::strong_count(&value) as u64, 1 + count + u64::from(transaction));
         let refused = map.store(1..=1, Arc::clone(&value)).unwrap_err().cause;
         assert!(
-            matches!(refused, WriteError::Full { held, limit: most, .. } if held > limit && most == limit)
+            matches!(refused, WriteError::Readers { held, limit: most, .. } if held > limit && most == limit)
         );
         drop(reading);
         map.store(1..=1, Arc::clone(&value)).unwrap();
@@ -58,7 +58,7 @@ fn stalls<'m, K>(map: &'m Map, value: &Arc<u32>, hold: impl FnOnce(&'m Map) -> K
     let mut random = Random(17);
     let full = |cause| {
         let limit = map.backlog().limit;
-        matches!(cause, WriteError::Full { held, limit: most, .. } if held >= limit && held < limit + 300 && most == limit)
+        matches!(cause, WriteError::Readers { held, limit: most, .. } if held >= limit && held < limit + 300 && most == limit)
     };
     let mut stores = 0;
     let refused = loop {

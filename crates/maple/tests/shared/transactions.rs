@@ -29,7 +29,7 @@ fn step(inside: &mut Transaction<'_, Arc<u32>>, model: &mut Model, over: Span, k
                 }
                 Err(refused) => {
                     assert!(Arc::ptr_eq(&refused.value, value));
-                    assert_eq!(refused.cause, WriteError::Occupied(in_the_way.unwrap()));
+                    assert_eq!(refused.cause, WriteError::Occupied { entry: in_the_way.unwrap() });
                 }
             }
         }

@@ -34,10 +34,10 @@ impl CoreSet {
         self.taken_bytes(place as usize).is_ok()
     }
 
-    /// The bytes that the object takes in each unit that starts at an offset, which may be any.
+    /// The bytes per unit of the object that starts at an offset. Any offset may be passed.
     pub(super) fn taken_bytes(&self, offset_bytes: usize) -> Result<u32, FreeError> {
         let index = u32::try_from(offset_bytes / UNIT_BYTES as usize).unwrap_or(u32::MAX);
-        // No set has a chunk of generation 0 at a position that never had one.
+        // A position that never had a chunk is refused whatever the generation.
         let chunk = self.set.backing().find_chunk(index).unwrap_or(ChunkId::from_parts(index, 0));
         self.set.taken_bytes(Offset { chunk, offset_bytes: (offset_bytes % UNIT_BYTES as usize) as u32 })
     }

@@ -279,10 +279,10 @@ impl Registry {
     }
 
     /// Removes a series. Pages no longer have it, and its memory is freed with its last handle. A handle that still exists
-    /// counts for nobody: the next look-up of the name and labels makes a new series, which begins at 0. Returns whether
+    /// counts, but no page shows it: the next look-up of the name and labels makes a new series, which begins at 0. Returns whether
     /// there was one.
     ///
-    /// The last series of a name takes the name's kind and buckets with it; what is described of it and its limit stay.
+    /// The last series of a name takes the name's kind and buckets with it; its help, unit and limit stay.
     ///
     /// Cost: as [`Registry::counter`]; frees the metric's memory ([`PerCpuHeap::free`](crate::heap::PerCpuHeap::free)).
     pub fn remove(&self, name: &str, labels: &[(&str, &str)]) -> bool {
@@ -325,7 +325,7 @@ impl Registry {
         self.epoch.fetch_add(1, Ordering::Release);
     }
 
-    /// Drops what was removed under no lock: it may be a closure of the user's.
+    /// Drops what was removed after the lock is released: it may be a closure of the user's.
     fn finish_removal<T>(&self, families: FamiliesGuard<'_>, removed: Option<T>) -> bool {
         if removed.is_some() {
             self.raise_epoch();

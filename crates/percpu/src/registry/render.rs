@@ -42,7 +42,8 @@ pub enum Reading {
 /// Reading all values.
 ///
 /// A page is made family by family. The lock of the registry is held while a family is read, and not while closures of the
-/// user's run or a writer is written to. So each family is of one moment, and later families are of later ones.
+/// user's run or a writer is written to. So a page shows the series that a family had at one moment, and later families at
+/// later ones.
 ///
 /// # Histograms
 /// `_count` is always the count of the bucket `+Inf`. Values that are recorded while a histogram is read, some
@@ -116,7 +117,7 @@ impl Registry {
         if format == Format::OpenMetrics { write("# EOF\n") } else { Ok(()) }
     }
 
-    /// The series and their values, by name and labels. Each family is of one moment, as on a page. Cost: as
+    /// The series and their values, by name and labels, a family at a time as on a page. Cost: as
     /// [`Registry::render`], spread over the iteration; histograms allocate.
     pub fn iter(&self) -> impl FusedIterator<Item = Sample> {
         let mut groups = ReadGroups::default();
@@ -134,7 +135,7 @@ impl Registry {
         families.fuse().flatten()
     }
 
-    /// Calls `act`, under the lock, with the first family behind a name. Returns its name, too.
+    /// Calls `act`, under the lock, with the first family after a name. Returns the family's name and the result.
     fn with_next<R>(
         &self,
         last: Option<&str>,
@@ -170,7 +171,7 @@ impl<E> Refused<E> {
     }
 }
 
-/// The labels and values of a family; an observed figure is read later.
+/// The labels and values of a family. Observed figures are returned unread: their closures must not run under the lock.
 fn readings(family: &Family) -> Vec<(String, Result<Reading, Observed>)> {
     let reading = |metric: &Metric| match metric {
         Metric::Counter(counter) => Ok(Reading::Counter(counter.get().get())),

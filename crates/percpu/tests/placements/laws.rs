@@ -75,8 +75,8 @@ pub(crate) fn each_refusal_is_its_own_and_changes_nothing<P: Placement>() {
         (Request::new(0), AllocError::ZeroSize),
         (Request::new(32_769), AllocError::TooLarge { size_bytes: 32_769 }),
         (Request::new(u64::MAX), AllocError::TooLarge { size_bytes: u64::MAX }),
-        (Request::new(8).align(0), AllocError::AlignNotPowerOfTwo { align_bytes: 0 }),
-        (Request::new(8).align(12), AllocError::AlignNotPowerOfTwo { align_bytes: 12 }),
+        (Request::new(8).align(0), AllocError::NotPowerOfTwo { align_bytes: 0 }),
+        (Request::new(8).align(12), AllocError::NotPowerOfTwo { align_bytes: 12 }),
         (Request::new(8).align(8192), AllocError::AlignTooLarge { align_bytes: 8192 }),
         (Request::new(8).align(1 << 63), AllocError::AlignTooLarge { align_bytes: 1 << 63 }),
     ] {

@@ -30,9 +30,16 @@ pub fn page_bytes() -> usize {
 }
 
 pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
-    let at = unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
+    map(None, len)
+}
+
+/// A new mapping without access, at a given address or at one of the kernel's choice.
+fn map(address: Option<usize>, len: usize) -> Result<NonNull<u8>, SysError> {
+    let fixed = if address.is_some() { libc::MAP_FIXED_NOREPLACE } else { 0 };
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | fixed;
+    let wanted = ptr::without_provenance_mut(address.unwrap_or(0));
+    // SAFETY: a new mapping that replaces none touches nothing that exists.
+    let at = unsafe { libc::mmap(wanted, len, libc::PROT_NONE, flags, -1, 0) };
     if at == libc::MAP_FAILED {
         return Err(SysError::last("mmap"));
     }
@@ -48,16 +55,8 @@ pub(super) fn unlock(at: *mut libc::c_void, len: usize) {
 }
 
 pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysError> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-    let wanted = ptr::without_provenance_mut(address);
-    // SAFETY: a new mapping that replaces none touches nothing that exists.
-    let at = unsafe { libc::mmap(wanted, len, libc::PROT_NONE, flags, -1, 0) };
-    if at == libc::MAP_FAILED {
-        return Err(SysError::last("mmap"));
-    }
-    unlock(at, len);
-    let base = NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))?;
-    if at.addr() != address {
+    let base = map(Some(address), len)?;
+    if base.addr().get() != address {
         // Linux before 4.17 treats the address as a hint.
         // SAFETY: the mapping was just made, and nobody else has its address.
         unsafe { release(base, len) };

@@ -1,9 +1,10 @@
 //! A recorded trace as operations to replay.
 
 use super::{Event, EventKind, Events, Op};
+use crate::names::NewNames;
 use crate::{TraceError, TraceHeader};
 use freehold_units::{Align, Span};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Events that were not replayed, by kind.
@@ -12,17 +13,17 @@ pub type Skipped = BTreeMap<EventKind, u64>;
 /// A trace, ready to replay.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What the file says of itself.
+    /// The header of the file.
     pub header: TraceHeader,
-    /// Everything that any operation may touch, in whole pages.
+    /// A span of whole pages that contains every operation.
     pub space: Span,
-    /// The first `initial` operations put the objects live at the start where they were.
+    /// The operations. The first `initial` ones place the objects that were live at the start.
     pub ops: Vec<Op>,
-    /// When each operation happened, in nanoseconds since the start.
+    /// The time of each operation, in nanoseconds since the start.
     pub at_ns: Vec<u64>,
-    /// The number of operations that set up what was live at the start.
+    /// The number of objects that were live at the start.
     pub initial: usize,
-    /// What could not be replayed.
+    /// The events that were not replayed.
     pub skipped: Skipped,
 }
 
@@ -52,11 +53,11 @@ impl Recording {
         let page = Align::new(recording.header.page_bytes);
         let page = page.ok_or_else(|| events.error("the page size is not a power of two"))?;
         let mut hull: Option<Span> = None;
-        let (mut names, mut initial) = (Names::default(), BTreeMap::new());
+        let (mut names, mut initial) = (NewNames::default(), BTreeMap::new());
         while let Some(event) = events.next().transpose()? {
-            let operation = names.operation(&event, page).map_err(|reason| events.error(reason))?;
+            let operation = operation(&mut names, &event, page).map_err(|reason| events.error(reason))?;
             let Some(op) = operation else {
-                // A free of an object that never came is one more free of an unknown object.
+                // A free of an object that is not live counts as a free of an unknown object.
                 let unseen = matches!(event.kind, EventKind::Free | EventKind::FreeImplied);
                 let kind = if unseen { EventKind::FreeUnknown } else { event.kind };
                 *recording.skipped.entry(kind).or_insert(0) += 1;
@@ -80,42 +81,23 @@ impl Recording {
     }
 }
 
-/// The objects that are live, under dense names: a file may name its objects as it likes.
-#[derive(Default)]
-struct Names {
-    live: HashMap<u32, u32>,
-    next: u32,
-}
-
-impl Names {
-    /// The event as an operation; `None` if it is not one, or frees what is not live.
-    fn operation(&mut self, event: &Event, page: Align) -> Result<Option<Op>, String> {
-        let Some(object) = event.object else { return Ok(None) };
-        match (event.kind, event.span, event.align, event.window) {
-            (EventKind::Initial, Some(span), ..) => {
-                Ok(Some(Op::alloc_at(self.born(object, span, page)?, span)))
-            }
-            (EventKind::Alloc, Some(span), Some(align), Some(window)) => {
-                let size_bytes = span.size_saturating();
-                Ok(Some(Op::Alloc { object: self.born(object, span, page)?, size_bytes, align, window }))
-            }
-            (EventKind::Free | EventKind::FreeImplied, ..) => {
-                Ok(self.live.remove(&object).map(|object| Op::Free { object }))
-            }
-            _ => Ok(None),
+/// The event as an operation; `None` if it is not one, or frees an object that is not live.
+fn operation(names: &mut NewNames, event: &Event, page: Align) -> Result<Option<Op>, String> {
+    let Some(object) = event.object else { return Ok(None) };
+    let mut born = |span: Span| match page.divides(span.size_saturating()) {
+        true => names.born(object),
+        false => Err(format!("a size of {} bytes is not made of pages", span.size_bytes())),
+    };
+    match (event.kind, event.span, event.align, event.window) {
+        (EventKind::Initial, Some(span), ..) => Ok(Some(Op::alloc_at(born(span)?, span))),
+        (EventKind::Alloc, Some(span), Some(align), Some(window)) => {
+            let size_bytes = span.size_saturating();
+            Ok(Some(Op::Alloc { object: born(span)?, size_bytes, align, window }))
         }
-    }
-
-    fn born(&mut self, object: u32, span: Span, page: Align) -> Result<u32, String> {
-        if !page.divides(span.size_saturating()) {
-            return Err(format!("a size of {} bytes is not made of pages", span.size_bytes()));
+        (EventKind::Free | EventKind::FreeImplied, ..) => {
+            Ok(names.freed(object).map(|object| Op::Free { object }))
         }
-        let name = self.next;
-        self.next = name.checked_add(1).ok_or("more than 2^32 objects")?;
-        match self.live.insert(object, name) {
-            None => Ok(name),
-            Some(_) => Err(format!("object {object} is allocated while it is live")),
-        }
+        _ => Ok(None),
     }
 }
 

@@ -1,22 +1,22 @@
-//! What a range tree is asked. Indexes are `u64`, ranges include both ends; a range with `first > last` can be
-//! asked for and is refused.
+//! Operations on range trees. Indexes are `u64`, and ranges include both ends. An operation with `first > last` is
+//! valid input: the engine refuses it.
 
 use freehold_units::{Align, Span};
 
-/// What is stored in a range.
+/// The content of a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Value {
     /// Nothing.
     #[default]
     Null,
-    /// Occupied, but read as nothing by the plain operations; cursors see it.
+    /// Occupied: plain operations read nothing, but cursors see the entry.
     Reserved,
-    /// A value; logs have 1 to 9999.
+    /// A value, from 1 to 9999 in logs.
     Number(u32),
 }
 
 impl Value {
-    /// The word that stands for it in a digest.
+    /// Its word in a digest.
     #[must_use]
     pub fn word(self) -> u64 {
         match self {
@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// The value after this one in block operations: after 9999 comes 1. Nothing comes after what is no number.
+    /// The next value in block operations: after 9999 comes 1. `Null` and `Reserved` stay as they are.
     #[must_use]
     pub fn successor(self) -> Self {
         match self {
@@ -36,7 +36,7 @@ impl Value {
     }
 }
 
-/// From which end a gap is looked for.
+/// The end from which a gap is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The lowest gap that fits, at its low end.
@@ -45,8 +45,8 @@ pub enum End {
     Highest,
 }
 
-/// How a cursor moves to an entry. The limit is a maximum on the way up, a minimum on the way down; the forms
-/// named `Range` stop at gaps too.
+/// A move of a cursor. The limit is a maximum for moves up and a minimum for moves down. Those named `Range` stop at gaps,
+/// too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// To the entry at or after the cursor (`mas_find`).
@@ -68,25 +68,25 @@ pub enum Step {
 }
 
 impl Step {
-    /// Whether it goes to lower indexes.
+    /// Whether it moves to lower indexes.
     #[must_use]
     pub fn is_down(self) -> bool {
         matches!(self, Self::FindRev | Self::FindRangeRev | Self::Prev | Self::PrevRange)
     }
 
-    /// Whether it stops at gaps too.
+    /// Whether it stops at gaps, too.
     #[must_use]
     pub fn stops_at_gaps(self) -> bool {
         matches!(self, Self::FindRange | Self::FindRangeRev | Self::NextRange | Self::PrevRange)
     }
 }
 
-/// Through which call a cursor stores.
+/// The call by which a cursor stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreCall {
-    /// `mas_store`: answers with what was there.
+    /// `mas_store`: returns the previous content.
     Store,
-    /// `mas_store_gfp`: allocates as it needs to.
+    /// `mas_store_gfp`: allocates nodes during the store.
     StoreGfp,
     /// `mas_preallocate`, then `mas_store_prealloc`, which cannot fail.
     Preallocated,
@@ -95,7 +95,7 @@ pub enum StoreCall {
 /// One operation on the current tree or its cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Store over a range, whatever is there. Answer: `Done`.
+    /// Store over a range, free or not. Answer: `Done`.
     Store {
         /// First index.
         first: u64,
@@ -113,7 +113,7 @@ pub enum Op {
         /// The value.
         value: Value,
     },
-    /// Erase the whole entry that holds the index. Answer: `Value`, what it was.
+    /// Erase the whole entry at the index. Answer: `Value`, its value.
     Erase {
         /// The index.
         index: u64,
@@ -129,28 +129,28 @@ pub enum Op {
         index: u64,
         /// The maximum.
         max: u64,
-        /// Whether it continues such a search: index 0 then means that the space has been gone through.
+        /// Whether this continues an earlier search, in which index 0 means that the end was reached.
         after: bool,
     },
-    /// The entry after the range that holds the index. Answer: `Value`.
+    /// The entry after the range at the index. Answer: `Value`.
     Next {
         /// The index.
         index: u64,
-        /// Where it must start at the latest.
+        /// The highest index at which the entry may start.
         max: u64,
     },
-    /// The entry before the range that holds the index. Answer: `Value`.
+    /// The entry before the range at the index. Answer: `Value`.
     Prev {
         /// The index.
         index: u64,
-        /// Where it must end at the earliest.
+        /// The lowest index at which the entry may end.
         min: u64,
     },
     /// Find a gap and store there. Answer: `Placed`.
     AllocRange {
-        /// From which end.
+        /// The end from which to search.
         end: End,
-        /// Indexes wanted.
+        /// The number of indexes.
         size: u64,
         /// The lowest index allowed.
         min: u64,
@@ -159,7 +159,7 @@ pub enum Op {
         /// The value.
         value: Value,
     },
-    /// Find a free index at or after `next`, else from `low` on, and store there. Answer: `Cycled`.
+    /// Find a free index at `next` or above, otherwise from `low` on, and store there. Answer: `Cycled`.
     AllocCyclic {
         /// The lowest index allowed.
         low: u64,
@@ -172,27 +172,27 @@ pub enum Op {
     },
     /// Put a fresh cursor on a gap. Answer: `Gap`.
     EmptyArea {
-        /// From which end.
+        /// The end from which to search.
         end: End,
         /// The lowest index allowed.
         min: u64,
         /// The highest index allowed.
         max: u64,
-        /// Indexes wanted.
+        /// The number of indexes.
         size: u64,
     },
-    /// Find a gap that starts at a multiple of an alignment; logs have none of these. Answer: `Gap`.
+    /// Find a gap with an aligned start. Logs have no such operation. Answer: `Gap`.
     AlignedGap {
-        /// From which end.
+        /// The end from which to search.
         end: End,
-        /// Indexes wanted.
+        /// The number of indexes.
         size: u64,
-        /// What the first index is a multiple of.
+        /// The alignment of the first index.
         align: Align,
-        /// Where it must lie.
+        /// The range that must contain it.
         window: Span,
     },
-    /// Store over the gap that the operation before put the cursor on. Answer: `Stored`.
+    /// Store over the gap at which the previous operation left the cursor. Answer: `Stored`.
     StoreGap {
         /// The value.
         value: Value,
@@ -202,22 +202,22 @@ pub enum Op {
         /// The index.
         index: u64,
     },
-    /// Let go of the tree; the cursor keeps its range. Answer: `Nothing`.
+    /// Release the tree, so that others may change it; the cursor keeps its range. Answer: `Nothing`.
     CursorPause,
     /// Forget the place in the tree; the cursor keeps its range. Answer: `Nothing`.
     CursorReset,
-    /// Go to the range that holds the cursor's index. Answer: `Cursor`.
+    /// Go to the range at the cursor's index. Answer: `Cursor`.
     CursorWalk,
     /// Move the cursor. Answer: `Cursor`.
     CursorStep {
-        /// How.
+        /// The move.
         step: Step,
-        /// Not beyond this.
+        /// The index that it must not pass.
         limit: u64,
     },
     /// Store through a fresh cursor. Answer: `Replaced` for [`StoreCall::Store`], otherwise `Stored`.
     CursorStore {
-        /// Through which call.
+        /// The call.
         call: StoreCall,
         /// First index.
         first: u64,
@@ -226,7 +226,7 @@ pub enum Op {
         /// The value.
         value: Value,
     },
-    /// Erase through a fresh cursor the entry that holds the index. Answer: `Replaced`.
+    /// Erase the entry at the index through a fresh cursor. Answer: `Replaced`.
     CursorErase {
         /// The index.
         index: u64,
@@ -235,18 +235,18 @@ pub enum Op {
     LoadMany {
         /// The first index.
         index: u64,
-        /// From one to the next.
+        /// The distance from one index to the next.
         stride: u64,
-        /// How many.
+        /// The number of indexes.
         count: u64,
     },
     /// Erase at `count` indexes, `stride` apart and wrapping around. Answer: `Digest` of the values.
     EraseMany {
         /// The first index.
         index: u64,
-        /// From one to the next.
+        /// The distance from one index to the next.
         stride: u64,
-        /// How many.
+        /// The number of indexes.
         count: u64,
     },
     /// Store `count` ranges of `len` indexes, their starts `stride` apart, with values that count up
@@ -254,41 +254,41 @@ pub enum Op {
     StoreMany {
         /// The first range's first index.
         first: u64,
-        /// From one range's first index to the next.
+        /// The distance from one range's first index to the next.
         stride: u64,
-        /// Indexes of each range.
+        /// The number of indexes in each range.
         len: u64,
-        /// How many ranges.
+        /// The number of ranges.
         count: u64,
         /// The first range's value.
         value: Value,
     },
-    /// Store `count` ranges as [`Op::StoreMany`] does, but all as one: done together, or undone together. `Null`
-    /// empties them; logs have none of these. Answer: `Done`.
+    /// Store `count` ranges as [`Op::StoreMany`] does, but in one transaction. `Null` empties them. Logs have no such
+    /// operation. Answer: `Done`.
     StoreTogether {
         /// The first range's first index.
         first: u64,
-        /// From one range's first index to the next.
+        /// The distance from one range's first index to the next.
         stride: u64,
-        /// Indexes of each range.
+        /// The number of indexes in each range.
         len: u64,
-        /// How many ranges.
+        /// The number of ranges.
         count: u64,
         /// The first range's value.
         value: Value,
-        /// Whether they are done in the end.
+        /// Whether the transaction is committed.
         commit: bool,
     },
-    /// Step a fresh cursor up to `most` times ([`Step::Find`] and its three relatives alone), as long as it
-    /// finds something and has not reached the limit. Answer: `Walked`.
+    /// Step a fresh cursor up to `most` times, until it finds nothing or reaches the limit. The move is one of the four
+    /// named `Find`. Answer: `Walked`.
     StepMany {
-        /// How.
+        /// The move.
         step: Step,
         /// The cursor's index.
         index: u64,
-        /// Not beyond this.
+        /// The index that it must not pass.
         limit: u64,
-        /// The most results; `None` for all.
+        /// The maximum number of steps; `None` for no maximum.
         most: Option<u64>,
     },
     /// Make another tree the current one; created if it does not exist. Answer: `Nothing`.

@@ -1,5 +1,5 @@
-//! Operations of one kind in dense form, so that a timed loop does little but what it times; and the same as
-//! operations of the family, for checking.
+//! Operations of one kind in dense form, so that a timed loop does little else than what is timed. To check the answers,
+//! they convert to the family's operations.
 
 use super::{End, Op, Ranges, Step, Value};
 use freehold_units::{Align, Span};
@@ -7,13 +7,13 @@ use freehold_units::{Align, Span};
 /// A search for a gap.
 #[derive(Clone, Copy, Debug)]
 pub struct GapRequest {
-    /// From which end.
+    /// The end from which to search.
     pub end: End,
-    /// Indexes wanted.
+    /// The number of indexes.
     pub size: u64,
-    /// What the first index is a multiple of.
+    /// The alignment of the first index.
     pub align: Align,
-    /// Where it must lie.
+    /// The range that must contain it.
     pub window: Span,
 }
 
@@ -24,7 +24,7 @@ pub enum MixStep {
     Get(u64),
     /// Store over a range.
     Store(Span, u32),
-    /// Erase the range that holds the index.
+    /// Erase the range at the index.
     Erase(u64),
 }
 
@@ -33,22 +33,22 @@ pub enum MixStep {
 pub enum Steps {
     /// Look up indexes.
     Get(Vec<u64>),
-    /// Go through the whole map so many times.
+    /// Iterate over the whole map that many times.
     Iterate(usize),
     /// Store into ranges that are free.
     Insert(Vec<(Span, u32)>),
-    /// Store over ranges, whatever is there.
+    /// Store over ranges, free or not.
     Store(Vec<(Span, u32)>),
-    /// Erase the ranges that hold the indexes.
+    /// Erase the ranges at the indexes.
     Erase(Vec<u64>),
-    /// Look for gaps.
+    /// Search for gaps.
     Gap(Vec<GapRequest>),
     /// Several kinds.
     Mix(Vec<MixStep>),
 }
 
 impl Steps {
-    /// How many operations; each time through the map is one.
+    /// The number of operations. One iteration over the map is one operation.
     pub fn count(&self) -> usize {
         match self {
             Self::Get(indexes) | Self::Erase(indexes) => indexes.len(),
@@ -59,7 +59,7 @@ impl Steps {
         }
     }
 
-    /// The first operation, read where it lies: an index of it.
+    /// An index of the first operation. Reading it brings the operation into the cache.
     pub fn first(&self) -> Option<u64> {
         match self {
             Self::Get(indexes) | Self::Erase(indexes) => indexes.first().copied(),
@@ -103,7 +103,7 @@ impl Steps {
         }
     }
 
-    /// Runs them on a map; a sum over all answers, the same for every map that answers right.
+    /// Runs them on a map. Returns a sum over all answers, which is the same for every correct map.
     #[inline]
     pub fn run<R: Ranges>(&self, map: &mut R) -> u64 {
         let mut sum = 0_u64;

@@ -1,19 +1,19 @@
-//! The recorded streams `*.mstream`: every store of the kernel's own test suite, with the trees that they go to.
+//! Recorded streams, `*.mstream`: every store of the kernel's own test suite, with its tree.
 //!
-//! A file has a text header, then one column after the other, so that all of it must be in memory before the
-//! first record can be read.
+//! A file has a text header, then one column after the other. So the whole file must be in memory before the first record
+//! can be read.
 
 use super::stream_columns::Columns;
 use super::stream_write::{StreamWrite, TreeFlags};
 use crate::{Fields, Format, Lines, Reader, TraceError};
 use std::collections::HashSet;
 
-/// What the header says.
+/// The header of a stream file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamHeader {
     /// The kernel's version.
     pub version: String,
-    /// Beyond how many calls a group was cut off; 0: none was.
+    /// The number of calls after which a group was cut off; 0 if none was.
     pub calls_per_group_limit: u64,
     /// Records in the file.
     pub records: u64,
@@ -21,7 +21,7 @@ pub struct StreamHeader {
     pub groups: Vec<String>,
 }
 
-/// One record. Trees are named by numbers that are not used again while the tree exists.
+/// One record. A tree is named by a number, which no other tree has while it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamRecord {
     /// A group of tests starts: an index of [`StreamHeader::groups`].
@@ -46,31 +46,31 @@ pub enum StreamRecord {
     Duplicate {
         /// The copy.
         tree: u32,
-        /// What is copied.
+        /// The original.
         source: u32,
     },
-    /// A tree is made anew in the same place, without being destroyed.
+    /// A tree was not destroyed, but its memory is used for another.
     Forget {
         /// Its name.
         tree: u32,
     },
-    /// A store, or the calculation for one.
+    /// A store, or the calculation of its nodes.
     Write {
         /// The tree.
         tree: u32,
-        /// What is done.
+        /// The store.
         write: StreamWrite,
     },
 }
 
-/// What is known of a stream file as it is read.
+/// The state of reading a stream file.
 pub struct StreamFormat {
     header: StreamHeader,
     columns: Columns,
     trees: HashSet<u32>,
-    /// The tree of the record before.
+    /// The tree of the previous record.
     tree: u32,
-    /// The index after the write before.
+    /// The index after the previous write.
     expected: u64,
     record: u64,
 }
@@ -79,7 +79,7 @@ pub struct StreamFormat {
 pub type Stream = Reader<StreamFormat>;
 
 impl Stream {
-    /// What the file says of itself.
+    /// The header of the file.
     #[must_use]
     pub fn header(&self) -> &StreamHeader {
         &self.format.header

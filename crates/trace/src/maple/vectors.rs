@@ -1,8 +1,8 @@
-//! Recorded answers of the kernel's maple tree, the op logs `pub*`: operations on up to a few trees, and the
-//! content of the current one from time to time.
+//! Recorded answers of the kernel's maple tree, the op logs `pub*`: operations on a few trees, and now and then the content
+//! of the current tree.
 //!
-//! What a log says of itself is checked: trees are used only while they exist, a gap is filled only after one
-//! was found, and content that is listed has the digest it is given.
+//! The reader checks that a log is consistent: trees are used only while they exist, a gap is filled only after one was
+//! found, and listed content has the stated digest.
 
 use super::grammar::{operation, span, value};
 use super::{Answer, Digest, Expected, Op, Value};
@@ -11,18 +11,18 @@ use crate::{Fields, Format, Lines, Reader, TraceError};
 use freehold_units::Span;
 use std::collections::HashSet;
 
-/// What the first lines of a log say.
+/// The first lines of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// The log's name.
     pub name: String,
-    /// Of the generator.
+    /// The seed of the generator.
     pub seed: u64,
-    /// Which indexes are used, in words.
+    /// A description of the indexes that are used.
     pub universe: String,
-    /// Whether its trees track gaps, so that they can allocate.
+    /// Whether its trees track gaps, which allocation needs.
     pub alloc_tree: bool,
-    /// Whether its trees have readers that take no lock.
+    /// Whether its trees have lock-free readers.
     pub rcu: bool,
     /// The generator's settings.
     pub profile: String,
@@ -33,11 +33,11 @@ pub struct Header {
 pub struct ContentEntry {
     /// Its range.
     pub span: Span,
-    /// What it holds.
+    /// Its value.
     pub value: Value,
 }
 
-/// The kernel's representation of the tree; no other needs to have it.
+/// The kernel's representation of the tree. Other implementations may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Nodes.
@@ -48,7 +48,7 @@ pub enum Shape {
         leaves: u64,
         /// Inner nodes of a tree that tracks no gaps.
         ranges: u64,
-        /// Inner nodes of a tree that does.
+        /// Inner nodes of a tree that tracks gaps.
         alloc_ranges: u64,
     },
     /// One entry at index 0, without a node.
@@ -62,35 +62,35 @@ pub enum Shape {
 pub enum Record {
     /// An operation and its answer.
     Op(Op, Expected),
-    /// What the current tree holds.
+    /// The content of the current tree.
     Content {
         /// Its number of entries.
         count: u64,
-        /// Of first index, last index and value of each in ascending order.
+        /// The digest of the first index, last index and value of each, in ascending order.
         digest: u64,
-        /// The entries where the log lists them, otherwise none.
+        /// The entries, if the log lists them.
         entries: Vec<ContentEntry>,
     },
-    /// How the kernel represents the current tree.
+    /// The kernel's representation of the current tree.
     Shape(Shape),
 }
 
-/// A line on its own.
+/// The meaning of one line.
 enum Line {
     Whole(Record),
-    /// An entry of the content that follows.
+    /// An entry of the content on a following line.
     Entry,
     End,
 }
 
-/// What is known of an op log as it is read.
+/// The state of reading an op log.
 pub struct VectorFormat {
     header: Header,
     trees: HashSet<u32>,
     current: u32,
-    /// Whether the operation before put the cursor on a gap.
+    /// Whether the previous operation put the cursor on a gap.
     on_gap: bool,
-    /// Entries listed for the content that must follow.
+    /// The entries so far, whose content line must follow.
     entries: Vec<ContentEntry>,
 }
 
@@ -98,7 +98,7 @@ pub struct VectorFormat {
 pub type Vectors = Reader<VectorFormat>;
 
 impl Vectors {
-    /// What the log says of itself.
+    /// The header of the log.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.format.header
@@ -165,7 +165,7 @@ impl VectorFormat {
             "c" => Line::Whole(self.content(&mut fields)?),
             "h" => Line::Whole(Record::Shape(shape(&mut fields)?)),
             "#" => {
-                // The generator's own count, which goes by other rules.
+                // Not compared: the generator counts operations in another way.
                 fields.named::<u64>("ops")?;
                 Line::End
             }
@@ -207,7 +207,7 @@ impl VectorFormat {
         Ok(Record::Content { count, digest, entries })
     }
 
-    /// Checks the operation against what exists, and notes what it changes.
+    /// Checks that the operation is possible, and notes its effect on the trees.
     fn follow(&mut self, op: &Op, expected: &Expected) -> Result<(), String> {
         match *op {
             Op::UseTree { tree } => {

@@ -7,30 +7,30 @@ use std::fmt;
 /// files, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkLine {
-    /// The slot list that it is on.
+    /// The number of its slot list.
     pub slot: u32,
     /// Its number; `None` if it has never held an object.
     pub chunk: Option<u32>,
     /// Bytes free.
     pub free_bytes: u64,
-    /// The largest free run known, in bytes.
+    /// The largest known free run, in bytes.
     pub contig_bytes: u64,
-    /// Where that starts, in bytes; `None` if there is none.
+    /// The start of that run, in bytes; `None` if there is none.
     pub contig_start_bytes: Option<u64>,
-    /// No byte below is free.
+    /// A lower bound of the first free byte.
     pub first_free_bytes: u64,
-    /// Pages that have memory, per unit.
+    /// Populated pages, per unit.
     pub populated_pages: u64,
-    /// Of these, pages without any object.
+    /// Populated pages without any object.
     pub empty_pages: u64,
     /// Objects in it.
     pub objects: u64,
-    /// Whether it is set aside to be emptied.
+    /// Whether it is isolated, to be emptied.
     pub isolated: bool,
 }
 
 impl ChunkLine {
-    /// The fields after `c`.
+    /// Reads the fields after `c`.
     pub(super) fn parse(fields: &mut Fields<'_>) -> Result<Self, String> {
         Ok(Self {
             slot: fields.value("SLOT")?,
@@ -77,9 +77,9 @@ pub struct Digest {
     pub ops: u64,
     /// Chunks, the empty ones included.
     pub chunks: u64,
-    /// Pages that have memory, per unit.
+    /// Populated pages, per unit.
     pub populated_pages: u64,
-    /// The count of populated pages without any object; isolated chunks are not in it.
+    /// Populated pages without any object, in chunks that are not isolated.
     pub empty_pages: u64,
     /// Objects that are live.
     pub live: u64,
@@ -87,12 +87,12 @@ pub struct Digest {
     pub free_bytes: u64,
     /// [`chunk_lines_hash`] of the lines of all chunks.
     pub hash: u64,
-    /// The lines in slot order, then list order, where the file has them.
+    /// The lines in slot order, then list order, if the file has them.
     pub lines: Option<Vec<ChunkLine>>,
 }
 
 impl Digest {
-    /// The fields after `d` or `D`.
+    /// Reads the fields after `d` or `D`.
     pub(super) fn parse(fields: &mut Fields<'_>) -> Result<Self, String> {
         Ok(Self {
             ops: fields.value("OPS")?,

@@ -79,12 +79,6 @@ impl<E: Engine> Driver<E> {
         Some(Self { engine, balances: self.balances, places, numbers, balanced: self.balanced })
     }
 
-    /// Where the object is, if it is live.
-    #[must_use]
-    pub fn location_of(&self, object: u32) -> Option<Location> {
-        self.places.get(object)
-    }
-
     /// Makes room for objects up to and without `objects`, so that running operations asks for no memory here.
     pub fn expect_objects(&mut self, objects: u32) {
         self.places.expect(objects);

@@ -1,23 +1,24 @@
 //! A recorded trace as operations to replay.
 
 use super::{Event, EventKind, Events, Op};
+use crate::names::NewNames;
 use crate::{TraceError, TraceHeader};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Events that were not replayed, by kind.
 pub type Skipped = BTreeMap<EventKind, u64>;
 
-/// A trace, ready to replay. Objects live at the start of a recording are in no file, so a replay starts empty.
+/// A trace, ready to replay. Files do not list the objects that were live at the start, so a replay starts empty.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What the file says of itself.
+    /// The header of the file.
     pub header: TraceHeader,
     /// The operations; objects are named from 0 on, in the order in which they come.
     pub ops: Vec<Op>,
-    /// When each operation happened, in nanoseconds since the start.
+    /// The time of each operation, in nanoseconds since the start.
     pub at_ns: Vec<u64>,
-    /// What could not be replayed.
+    /// The events that were not replayed.
     pub skipped: Skipped,
 }
 
@@ -37,14 +38,14 @@ impl Recording {
     pub fn from_events(mut events: Events) -> Result<Self, TraceError> {
         let header = events.header().clone();
         let mut recording = Self { header, ops: Vec::new(), at_ns: Vec::new(), skipped: Skipped::new() };
-        let mut names = Names::default();
+        let mut names = NewNames::default();
         while let Some(event) = events.next().transpose()? {
-            match names.operation(&event).map_err(|reason| events.error(reason))? {
+            match operation(&mut names, &event).map_err(|reason| events.error(reason))? {
                 Some(op) => {
                     recording.ops.push(op);
                     recording.at_ns.push(event.stamp.at_ns);
                 }
-                // A free of an object that never came is one more free of an unknown object.
+                // A free of an object that is not live counts as a free of an unknown object.
                 None => {
                     let unseen = matches!(event.kind, EventKind::Free | EventKind::FreeImplied);
                     let kind = if unseen { EventKind::FreeUnknown } else { event.kind };
@@ -56,30 +57,16 @@ impl Recording {
     }
 }
 
-/// The objects that are live, under dense names: a file may name its objects as it likes.
-#[derive(Default)]
-struct Names {
-    live: HashMap<u32, u32>,
-    next: u32,
-}
-
-impl Names {
-    /// The event as an operation; `None` if it is not one, or frees what is not live.
-    fn operation(&mut self, event: &Event) -> Result<Option<Op>, String> {
-        let Some(object) = event.object else { return Ok(None) };
-        match (event.kind, event.size_bytes, event.align, event.flags) {
-            (EventKind::Alloc, Some(size_bytes), Some(align), Some(flags)) => {
-                let name = self.next;
-                self.next = name.checked_add(1).ok_or("more than 2^32 objects")?;
-                match self.live.insert(object, name) {
-                    None => Ok(Some(Op::Alloc { object: name, size_bytes, align, atomic: flags.atomic })),
-                    Some(_) => Err(format!("object {object} is allocated while it is live")),
-                }
-            }
-            (EventKind::Free | EventKind::FreeImplied, ..) => {
-                Ok(self.live.remove(&object).map(|object| Op::Free { object }))
-            }
-            _ => Ok(None),
+/// The event as an operation; `None` if it is not one, or frees an object that is not live.
+fn operation(names: &mut NewNames, event: &Event) -> Result<Option<Op>, String> {
+    let Some(object) = event.object else { return Ok(None) };
+    match (event.kind, event.size_bytes, event.align, event.flags) {
+        (EventKind::Alloc, Some(size_bytes), Some(align), Some(flags)) => {
+            Ok(Some(Op::Alloc { object: names.born(object)?, size_bytes, align, atomic: flags.atomic }))
         }
+        (EventKind::Free | EventKind::FreeImplied, ..) => {
+            Ok(names.freed(object).map(|object| Op::Free { object }))
+        }
+        _ => Ok(None),
     }
 }

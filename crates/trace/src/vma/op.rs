@@ -1,21 +1,21 @@
-//! What processes do to their address spaces, as operations on maps of areas, and what a map says to them.
+//! Changes of processes' address spaces, as operations on maps of areas, and their answers.
 
 use crate::named::named;
 use freehold_units::Span;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What happens in an address space.
+/// An operation on an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
     /// The space, by its number in the recording.
     pub space: u32,
-    /// What happens.
+    /// The call.
     pub call: Call,
 }
 
 impl Op {
-    /// What the call is called.
+    /// The name of the call.
     pub fn name(&self) -> &'static str {
         match self.call {
             Call::Remap { .. } => "mremap()",
@@ -43,33 +43,34 @@ impl fmt::Display for Op {
     }
 }
 
-/// A call that had an effect, or looked for something. Spans are of whole pages.
+/// A call that had an effect, or a search. Spans are of whole pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "a call's doc says what is not plain of its fields")]
+#[allow(missing_docs, reason = "the doc of a call explains its fields")]
 pub enum Call {
-    /// `mmap`: an area of the kind of that number comes; whether it may replace what is there.
+    /// `mmap` of an area, whose `kind` is a number. `replaces`: it may replace areas that are there.
     Map { span: Span, kind: u64, replaces: bool, by: Caller },
     /// `munmap`, or `brk` downwards.
     Unmap { span: Span, by: Caller },
-    /// `mprotect`, with `PROT_*` bits; if not the `whole` span was mapped, it ends where something is not.
+    /// `mprotect`, with `PROT_*` bits. Unless the `whole` span was mapped, it stops at the first hole.
     Protect { span: Span, prot: u32, whole: bool },
-    /// `madvise`, with a `MADV_*`.
+    /// `madvise`, with a `MADV_*` number.
     Advise { span: Span, advice: u32 },
-    /// `mremap`: areas are moved, shrunk or grown; whether what is there may be replaced, and the old place stays mapped.
+    /// `mremap`: areas are moved, shrunk or grown. `replaces`: areas at the new place may be replaced. `keeps`: the old place stays
+    /// mapped.
     Remap { from: Span, to: Span, replaces: bool, keeps: bool },
-    /// The kernel looked for the highest or lowest gap of so many bytes, and found that.
+    /// The kernel's search for the highest or lowest gap of `size` bytes, and its result.
     Search { size: u64, window: Span, highest: bool, found: Option<u64> },
-    /// The kernel's tree stored a word over a range, or nothing; areas that are alike stay apart.
+    /// A store of the kernel's tree: a word over a range, or `None` to erase it. Equal neighbours do not merge.
     Store { span: Span, value: Option<u64> },
-    /// The tree was asked for the word at an index.
+    /// A look-up of the word at an index.
     Load { index: u64 },
-    /// The tree was walked to the first range that ends at an index or above.
+    /// A walk to the first range that ends at an index or above.
     Find { index: u64 },
-    /// A copy of the space is made, of that number.
+    /// The space is copied; the copy gets the number `into`.
     Fork { into: u32 },
-    /// A program is started: a space appears, empty.
+    /// A program is started: an empty space appears.
     Exec,
-    /// The space is gone.
+    /// The space is destroyed.
     Destroy,
 }
 
@@ -85,7 +86,7 @@ pub enum Caller {
 }
 
 named! {
-    /// What is not as it was when it was recorded.
+    /// A difference from the recording.
     Fault {
         Occupied "mapped where there was a gap" "Something is mapped where there was a gap."
         Nothing "nothing mapped that is unmapped (the kernel does not mind)"
@@ -99,27 +100,27 @@ named! {
 }
 
 impl Fault {
-    /// Whether the kernel had something else there.
+    /// Whether the kernel's space cannot have been like this.
     pub fn contradicts(self) -> bool {
         self != Self::Nothing
     }
 }
 
-/// How many of them contradict what was recorded.
+/// The number of faults that contradict the recording.
 pub fn contradictions(faults: &BTreeMap<Fault, u64>) -> u64 {
     faults.iter().filter(|(fault, _)| fault.contradicts()).map(|(_, number)| number).sum()
 }
 
-/// What a map of areas says.
+/// The answer of a map of areas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Areas that were met.
+    /// The number of areas within the span of the call.
     pub met: u32,
-    /// Bytes of them within what the call was about.
+    /// Their bytes within that span.
     pub met_bytes: u64,
-    /// The place found, by a search; of a tree, the word by a look-up, the first index by a walk.
+    /// The place that a search found, the word that a look-up found, or the first index that a walk found.
     pub found: Option<u64>,
-    /// What is not as it was.
+    /// The difference from the recording.
     pub fault: Option<Fault>,
 }
 

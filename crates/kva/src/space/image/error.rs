@@ -136,15 +136,15 @@ error_messages! { RestoreError<E> + OutOfMemory {
     Self::Checksum { stored, computed } => "damaged: the checksum is {computed:#010x}, not {stored:#010x}";
     Self::Granule { log2 } => "a granule of 2^{log2} bytes";
     Self::Kind { at, kind } => "byte {at}: no run is of kind {kind}";
-    Self::Number { at } => "byte {at}: a number past 2^64 - 1, or with bytes to spare";
-    Self::Incomplete { at } => "byte {at}: the run ends before its time";
+    Self::Number { at } => "byte {at}: a number past 2^64 - 1, or in more bytes than it needs";
+    Self::Incomplete { at } => "byte {at}: the last run is cut short";
     Self::ValueTooLong { at, len_bytes, left_bytes } =>
         "byte {at}: a value of {len_bytes} bytes where {left_bytes} are left";
     Self::GuardTooLarge { at } => "byte {at}: a guard of 2^31 granules or more";
     Self::Align { at } => "byte {at}: a region that is not at a multiple of its alignment";
     Self::PastTheEnd { at } => "byte {at}: the run passes the last address";
-    Self::Order { at } => "byte {at}: a run that belongs to the one before, or to none";
-    Self::Move { address } => "no region moves to or from {address:#x} as is said";
+    Self::Order { at } => "byte {at}: a run that must be part of the previous one, or absent";
+    Self::Move { address } => "no valid move leads to or from {address:#x}";
     Self::Empty => "a space without addresses";
     Self::Value { region, error } => "the value of {region}: {error}";
 } }

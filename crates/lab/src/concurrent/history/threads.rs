@@ -28,7 +28,7 @@ pub fn put(map: &MapleTree<u64>, change: Change) -> Result<bool, String> {
     };
     match done {
         Ok(()) => Ok(true),
-        Err(WriteError::Full { .. }) => Ok(false),
+        Err(WriteError::Readers { .. }) => Ok(false),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -1,5 +1,5 @@
-//! `resident`: the memory that a process has while it replays areas, and once it needs it no more. Each is a process of its own, so that
-//! no other engine's memory is in it: the program calls itself.
+//! `resident`: the memory of a process while it replays areas, and after it has freed them. The program starts itself once for each
+//! measurement, so that no other engine's memory is counted.
 
 use super::engines::{ENTRIES, KEPT, Loops};
 use super::replay::{most_steps, read, recordings};
@@ -17,17 +17,17 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// What the program is called with, before what is done and the engine.
+/// The first argument of that process. The workload and the engine follow.
 const OF_ITS_OWN: &str = "measure-resident";
-/// What is done: blocks are held, then none, as `idle:BLOCKS:MILLISECONDS`; or as `replay:STEPS:FILE`.
+/// The workloads. `idle:BLOCKS:MILLISECONDS` holds blocks, then none; `replay:STEPS:FILE` replays a recording.
 pub(super) const IDLE: &str = "idle";
 const REPLAY: &str = "replay";
-/// Bytes of a block that is held.
+/// The size of a block in `idle`.
 const IDLE_BYTES: u64 = 64 << 10;
-/// What is told of each, in order.
+/// The figures that the process prints, in order.
 pub(super) const OF_IDLE: [&str; 3] = ["peak", "after the decay", "after twice the decay"];
 const OF_REPLAY: [&str; 2] = ["peak", "end"];
-/// The part of the operations that are blocks that are held, and how often `Amount::together` fits into the decay.
+/// `idle` holds a block for that many of `Amount::operations`, and decays for that many times `Amount::together`.
 const PER_BLOCK: usize = 50;
 const DECAY: u32 = 25;
 
@@ -53,7 +53,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a process of its own tells.
+/// Runs the process and returns its figures.
 fn told(who: &Who, what: &str, figures: usize) -> anyhow::Result<Vec<u64>> {
     let ran = itself::command()?.args([OF_ITS_OWN, what, &who.label()]).output()?;
     let said = String::from_utf8_lossy(&ran.stderr);
@@ -64,7 +64,7 @@ fn told(who: &Who, what: &str, figures: usize) -> anyhow::Result<Vec<u64>> {
     Ok(bytes)
 }
 
-/// What such a process does; the bytes that it tells, beyond those that it began with.
+/// Runs a workload in the present process. Returns resident bytes, without those at the start.
 ///
 /// # Errors
 /// There is no such engine or workload, or a block is refused.
@@ -98,7 +98,7 @@ fn idle(engine: &dyn Loops, blocks: u32, decay: Duration) -> anyhow::Result<Vec<
 }
 
 fn replayed(engine: &dyn Loops, areas: &Workload) -> anyhow::Result<Vec<u64>> {
-    // The most so far is what there is now.
+    // Resets the peak to the present size.
     std::fs::write("/proc/self/clear_refs", "5").context("/proc/self/clear_refs")?;
     let before = resident_bytes()?;
     let mut end = Ok(0);

@@ -46,7 +46,7 @@ fn plain(found: Option<Entry>) -> Value {
 
 fn refusal(rejected: Rejected<Entry, WriteError>) -> Refusal {
     match rejected.cause {
-        WriteError::Occupied(_) => Refusal::Exists,
+        WriteError::Occupied { .. } => Refusal::Exists,
         WriteError::EmptyRange => Refusal::Invalid,
         // Logs know neither lack of memory nor readers: it shows as an answer that differs.
         _ => Refusal::Busy,
@@ -56,7 +56,7 @@ fn refusal(rejected: Rejected<Entry, WriteError>) -> Refusal {
 /// Makes a change, and makes it again if too much waited for readers: other threads of this process read as well.
 fn made<T, E>(change: impl Fn() -> Result<T, E>, cause: impl Fn(&E) -> &WriteError) -> Result<T, E> {
     change().or_else(|refused| match cause(&refused) {
-        WriteError::Full { .. } if freehold_rcu::synchronize().is_ok() => change(),
+        WriteError::Readers { .. } if freehold_rcu::synchronize().is_ok() => change(),
         _ => Err(refused),
     })
 }

@@ -1,4 +1,4 @@
-//! Recorded programs' address spaces on our trees, every store planned: what calls ask for.
+//! The address spaces of recorded programs on our trees, every store planned: the nodes that each call asks for.
 
 use super::ledger::Ledger;
 use crate::engine::maple::PlannedRanges;
@@ -8,23 +8,23 @@ use freehold_trace::Drive;
 use freehold_trace::vma::{Fault, Footprint, Session, Spaces};
 use std::collections::BTreeMap;
 
-/// Points of the lines over time.
+/// Number of points in a plot over time.
 const POINTS: usize = 240;
 
-/// What calls of one name did.
+/// The stores of all calls of one name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OfCall {
     pub(super) calls: u64,
     pub(super) ledger: Ledger,
 }
 
-/// A program up to some operation.
+/// The totals up to an operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Point {
     pub(super) op: usize,
     /// Nodes asked for by each planner so far.
     pub(super) requested: [u64; 3],
-    /// What the spaces take.
+    /// The memory of the spaces.
     pub(super) footprint: Footprint,
 }
 
@@ -34,10 +34,10 @@ pub(super) struct Program {
     pub(super) workload: Workload<Maple>,
     pub(super) ledger: Ledger,
     pub(super) by_call: BTreeMap<&'static str, OfCall>,
-    /// Calls that met something else than when they were recorded.
+    /// Differences from the recording.
     pub(super) faults: BTreeMap<Fault, u64>,
     pub(super) points: Vec<Point>,
-    /// Nodes taken.
+    /// The number of nodes taken.
     pub(super) taken: u64,
 }
 

@@ -1,36 +1,36 @@
-//! What a kernel, or a change to one, chooses: pools, decay, refill, nodes and the limit.
+//! The parameters of lazy frees, of a kernel or of a proposed change to one: pools, decay, refill, nodes and the limit.
 
 use freehold_units::Align;
 
-/// Which pools of areas there are, each with 256 lists: one for each size of 1 to 256 pages.
+/// The pools of purged areas. A pool has 256 lists, one for each size from 1 to 256 pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pools {
-    /// One for each node; what came last is handed out first. With one node there is none.
+    /// One for each node; the latest area is handed out first. A single node has no pool.
     #[default]
     PerNode,
-    /// None: what is purged goes to the tree.
+    /// None: purged areas go to the tree.
     Off,
     /// One for all CPUs.
     Shared,
-    /// One for each node; what came first is handed out first.
+    /// One for each node; the oldest area is handed out first. A single node has no pool.
     Fifo,
 }
 
-/// What a purge takes from each list of a pool before it refills it.
+/// The areas that a purge moves from each list of a pool to the tree, before it refills the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decay {
     /// A quarter, rounded down, from the head: Linux 6.16 and later.
     #[default]
     Quarter,
-    /// The same of four and more, and all of less: Linux 6.9 to 6.15.
+    /// A quarter of a list of four or more, and all of a shorter one: Linux 6.9 to 6.15.
     ShortAll,
-    /// Nothing.
+    /// None.
     Off,
     /// A quarter, rounded down, from the tail.
     Tail,
 }
 
-/// In which order a purge puts areas at the head of their lists.
+/// The order in which a purge puts areas at the head of their lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Refill {
     /// The lowest address first, so that the highest is handed out first.
@@ -38,7 +38,7 @@ pub enum Refill {
     LowestFirst,
     /// The highest address first.
     HighestFirst,
-    /// What was freed first.
+    /// The area that was freed first.
     ByTime,
 }
 
@@ -47,25 +47,25 @@ pub enum Refill {
 pub struct Choices {
     /// Whether freed areas wait for a purge.
     pub lazy: bool,
-    /// Which pools there are.
+    /// The pools.
     pub pools: Pools,
-    /// What they lose in a purge.
+    /// The areas that they lose in a purge.
     pub decay: Decay,
-    /// How a purge fills them.
+    /// The order in which a purge fills them.
     pub refill: Refill,
     /// Nodes, from 1 to [`MOST_NODES`]: the possible CPUs of a machine.
     pub nodes: u32,
-    /// Freed pages above which a purge is due.
+    /// The number of freed pages above which a purge starts.
     pub limit_pages: u64,
 }
 
-/// Nodes of a machine with that many CPUs or more.
+/// The most nodes, which a machine with that many CPUs or more has.
 pub const MOST_NODES: u32 = 128;
-/// Pages that may wait for a purge, by the bits of the number of CPUs.
+/// Bytes that may wait for a purge, for each bit of the number of online CPUs.
 const LAZY_BYTES: u64 = 32 << 20;
 
 impl Choices {
-    /// What Linux of this version chooses on a machine with so many possible and online CPUs. Before 6.9 there is one set
+    /// The parameters of a Linux version on a machine with that many possible and online CPUs. Before 6.9 there is one set
     /// of freed areas and no pool. Cost: constant.
     #[must_use]
     pub fn linux(version: (u32, u32), possible: u32, online: u32, page: Align) -> Self {
@@ -80,7 +80,7 @@ impl Choices {
         }
     }
 
-    /// Nodes that have a pool.
+    /// The number of pools.
     pub(super) fn pooled_nodes(&self) -> u32 {
         match self.pools {
             Pools::Off => 0,
@@ -90,12 +90,12 @@ impl Choices {
         }
     }
 
-    /// Sets of freed areas.
+    /// The number of sets of freed areas.
     pub(super) fn sets(&self) -> u32 {
         if self.pools == Pools::Shared { 1 } else { self.nodes }
     }
 
-    /// How many of `len` areas of a list a purge takes.
+    /// The number of areas that a purge takes from a list of `len`.
     pub(super) fn decayed(&self, len: usize) -> usize {
         match self.decay {
             Decay::Off => 0,
