@@ -76,6 +76,9 @@ impl Domain {
     /// # Errors
     /// There is no memory for the slot.
     pub fn register(&self) -> Result<(), OutOfMemory> {
+        if self.is_global() {
+            return crate::thread::register();
+        }
         if self.own_slot().is_some() { Ok(()) } else { self.claim().map(|_| ()) }
     }
 
