@@ -123,6 +123,9 @@ impl<E: StoredValue> WordMap<E> {
 
     /// Makes a planned store, and returns what it removes within `span`, for which `taken` has capacity. If a split
     /// panics, nothing has changed, and `taken` leaks, with the values that were split so far.
+    ///
+    /// The first and the last entry may be cut. Both are split before a word is turned back into its value, after which
+    /// it stands for nothing: the words must be in the tree if a split panics.
     pub(super) fn commit_taking(
         &mut self,
         plan: &mut StorePlan,
@@ -130,6 +133,9 @@ impl<E: StoredValue> WordMap<E> {
         value: Option<E>,
         taken: Vec<(Span, E)>,
     ) -> Removed<E> {
+        let cut = self.tree.slot_of(span.last());
+        let cut = cut.entry.filter(|_| cut.span.last() > span.last());
+        let mut last = cut.map(|word| self.owned(word));
         // If something panics, values whose words are still in the tree must not be dropped.
         let mut taken = ManuallyDrop::new(taken);
         for (part, word) in self.tree.entries_from(span.first()).take_while(|(part, _)| part.overlaps(span)) {
@@ -139,7 +145,7 @@ impl<E: StoredValue> WordMap<E> {
                 // - Until then its value is not used.
                 unsafe { E::from_word(word) }
             } else {
-                self.owned(word)
+                last.take_if(|_| part.last() > span.last()).unwrap_or_else(|| self.owned(word))
             };
             taken.push((overlap(part, span), value));
         }
