@@ -211,9 +211,7 @@ impl<E: StoredValue> WordMap<E> {
         let mut all = Subtrees::new();
         all.extend(self.tree.take_root());
         let mut words = Words::new();
-        let removed = core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut all));
-        // SAFETY: these words have left the tree (M7).
-        drop_all(removed.map(|word| unsafe { E::from_word(word) }));
+        drop_all(core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut all)).map(to_drop::<E>));
     }
 }
 
@@ -237,11 +235,15 @@ impl<E: StoredValue> Transaction<'_, E> {
 
 impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
-        // SAFETY: these words have left the tree (M7): by a commit those that its stores removed, by an undo those that
-        // they put in.
-        let value_of = |word| unsafe { E::from_word(word) };
-        self.changes.end(&mut self.map.tree, self.committed, value_of);
+        // By a commit, the words that its stores removed leave the tree; by an undo, those that they put in.
+        self.changes.end(&mut self.map.tree, self.committed, to_drop::<E>);
     }
+}
+
+/// The value of a word that has left the tree, to be dropped; `None` if values of the type need no drop.
+fn to_drop<E: StoredValue>(word: Word) -> Option<E> {
+    // SAFETY: the word has left the tree, and is not used again (M7).
+    mem::needs_drop::<E>().then(|| unsafe { E::from_word(word) })
 }
 
 /// A word that is in no tree yet. Its value is dropped unless [`stored`](Self::stored) is called.
@@ -278,8 +280,7 @@ impl<E: StoredValue> NewWord<E> {
 
 impl<E: StoredValue> Drop for NewWord<E> {
     fn drop(&mut self) {
-        // SAFETY: the word is in no tree, and not used again (M7).
-        drop(unsafe { E::from_word(self.0) });
+        drop(to_drop::<E>(self.0));
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::fuse::{DROP_PANICS, Fuse, SPLIT_PANICS};
 use freehold_maple::{Nodes, Plain, PlainValue, RangeMap, StoredValue, Word, WordMap};
 use freehold_units::Span;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -272,6 +272,41 @@ fn a_split_that_panics_leaves_every_word_to_the_map() {
             assert!(LISTED.take().iter().all(Option::is_none), "a value was leaked");
         }
     }
+}
+
+/// Bits own nothing, so what a map removes is not read back.
+#[test]
+fn bits_are_not_read_to_be_dropped() {
+    thread_local!(static READS: Cell<u32> = const { Cell::new(0) });
+    #[derive(Clone, Copy)]
+    struct Counted;
+    impl PlainValue for Counted {
+        fn to_bits(self) -> u64 {
+            1
+        }
+        fn from_bits(_: u64) -> Self {
+            READS.set(READS.get() + 1);
+            Self
+        }
+    }
+    let mut map = WordMap::with_nodes(Nodes::Small);
+    for at in 0..20 {
+        map.store(span(10 * at, 10 * at + 9), Plain(Counted)).unwrap_or_else(|_| panic!("no memory"));
+    }
+    for commit in [false, true] {
+        let mut both = map.transaction();
+        both.store(span(5, 6), Plain(Counted)).unwrap_or_else(|_| panic!("no memory"));
+        both.remove_range(span(20, 150)).unwrap();
+        if commit { both.commit() } else { drop(both) }
+    }
+    panics(|| {
+        map.store_merging_by(10..=19, Plain(Counted), |_, _| {
+            READS.set(0);
+            panic!("not to be compared")
+        })
+    });
+    map.clear();
+    assert_eq!(READS.get(), 0);
 }
 
 #[test]
