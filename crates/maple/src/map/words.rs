@@ -10,8 +10,8 @@
 #![allow(unsafe_code)]
 
 use super::{
-    Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, Removed, Transaction, VacantEntry, WordMap,
-    overlap,
+    Changes, Cursor, CursorMut, Gaps, GapsWithin, IntoIter, Iter, OccupiedEntry, Removed, Transaction,
+    VacantEntry, WordMap, overlap,
 };
 use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
@@ -54,10 +54,18 @@ as_its_map! {
     shared: Iter<'_, E>, Cursor<'_, E>
 }
 
-// SAFETY: it uses no word.
-unsafe impl Send for Gaps<'_> {}
-// SAFETY: as above.
-unsafe impl Sync for Gaps<'_> {}
+/// Types that make no value of a word.
+macro_rules! without_values {
+    ($($type:ty $(, $key:ident)?;)*) => {$(
+        // SAFETY: it makes no value of a word.
+        unsafe impl$(<$key>)? Send for $type {}
+        // SAFETY: as above.
+        unsafe impl$(<$key>)? Sync for $type {}
+    )*};
+}
+
+// A `RangeMap`'s transaction has `Changes`, too, and its values beside them.
+without_values! { Gaps<'_, K>, K; GapsWithin<'_, K>, K; Changes; }
 
 impl<E: StoredValue> WordMap<E> {
     /// The value of a word in the map's tree.
