@@ -67,6 +67,7 @@
 //! - If a value's clone or split ([`StoredValue::split`]) panics, nothing has changed. A `WordMap` leaks a value on its
 //!   way into the map, and values that were split.
 #![deny(unsafe_code)]
+#![warn(missing_debug_implementations)]
 #![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -78,6 +79,7 @@ extern crate self as freehold_maple;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+mod debug;
 mod drop_all;
 mod entry;
 mod error;

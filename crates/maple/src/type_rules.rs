@@ -73,7 +73,7 @@ type Wide = Arc<fn(&'static u8)>;",
             => "fn f(it: range_map::Entry<'_, Narrow>) -> range_map::Entry<'_, Wide> { it }";
 
     OwnedValuesAreSentAsTheyMayBe, "E0277": r"
-# use freehold_maple::{Plan, Plain, PlainValue, RangeMap, Removed, range_map};
+# use freehold_maple::{GapsWithin, Plan, Plain, PlainValue, RangeMap, Removed, range_map};
 # use freehold_maple::word_map::{Cursor, CursorMut, Entry, IntoIter, Iter, Transaction, WordMap};
 # use std::{cell::Cell, marker::PhantomData, sync::Arc};
 fn send<T: Send>() {}
@@ -104,7 +104,11 @@ impl PlainValue for Shared {
         "send::<RangeMap<u32, Here>>();" => "send::<RangeMap<Here, u32>>();",
         "send::<range_map::IterMut<'_, Cell<u32>>>();" => "send::<range_map::IterMut<'_, Here>>();",
         "sync::<range_map::IterMut<'_, u32>>();" => "sync::<range_map::IterMut<'_, Cell<u32>>>();",
-        "send::<range_map::Iter<'_, u32>>();" => "send::<range_map::Iter<'_, Cell<u32>>>();";
+        "send::<range_map::Iter<'_, u32>>();" => "send::<range_map::Iter<'_, Cell<u32>>>();",
+        "send::<range_map::Transaction<'_, Cell<u32>>>();" => "send::<range_map::Transaction<'_, Here>>();",
+        "sync::<range_map::Transaction<'_, u32>>();" => "sync::<range_map::Transaction<'_, Cell<u32>>>();",
+        // Gaps have no values.
+        "send::<GapsWithin<'_, u8>>();" => "send::<range_map::Iter<'_, Cell<u32>, u8>>();";
 
     ValuesOutliveTheMapThatDropsThem, "E0597": r#"
 # use freehold_maple::{RangeMap, WordMap};

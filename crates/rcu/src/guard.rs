@@ -53,7 +53,7 @@ impl Drop for Guard<'_> {
 
 impl fmt::Debug for Guard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Guard").field("since", &self.slot.stamp()).finish_non_exhaustive()
+        f.debug_struct("Guard").field("since", &self.slot.since()).finish_non_exhaustive()
     }
 }
 

@@ -44,6 +44,6 @@ impl Drop for OwnedGuard<'_> {
 
 impl fmt::Debug for OwnedGuard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnedGuard").field("since", &self.slot.stamp()).finish_non_exhaustive()
+        f.debug_struct("OwnedGuard").field("since", &self.slot.since()).finish_non_exhaustive()
     }
 }

@@ -33,7 +33,7 @@ const CHUNKS: usize = if cfg!(any(all(test, loom), shuttle)) { 4 } else { 18 };
 /// One guard in a slot's state, which has 14 bits to count them.
 const GUARD: u64 = 1;
 const GUARDS: u64 = FENCES - 1;
-/// The step of the epoch. At a million grace periods a second the epochs last for four years.
+/// The step of the epoch. At a million grace periods a second the epochs last for eight years.
 pub(crate) const EPOCH: u64 = 1 << 16;
 /// The first epoch. An epoch has the form of a slot's state with one guard.
 pub(crate) const FIRST_EPOCH: u64 = EPOCH + GUARD;
@@ -178,6 +178,11 @@ impl Slot {
     /// The epoch in which the reader on this slot began, or 0.
     pub(crate) fn stamp(&self) -> u64 {
         self.stamp_and_flag().0
+    }
+
+    /// The number of that epoch, as in the statistics.
+    pub(crate) fn since(&self) -> u64 {
+        self.stamp() / EPOCH
     }
 
     /// The [stamp](Self::stamp), and whether all guards from the next on have fences.

@@ -333,6 +333,14 @@ fn slots_are_added_and_used_again() {
     assert_eq!((stats.slots, stats.registered, stats.reading, stats.oldest), (160, 0, 0, None));
 }
 
+/// A second slot would never be entered. So it would never show the flag that a scan without a barrier waits for.
+#[test]
+fn a_thread_that_registers_in_the_global_domain_has_one_slot_there() {
+    Domain::global().register().unwrap();
+    drop(Domain::global().read());
+    assert!(Domain::global().threads.iter().all(|slot| !slot.is_taken()));
+}
+
 /// Threads that end take no slot with them. In a process of its own the count would be exact; here other tests run too.
 #[test]
 fn short_threads_leave_no_slots_behind() {

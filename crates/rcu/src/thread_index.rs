@@ -13,8 +13,9 @@ use crate::barrier::Mode;
 use crate::domain::Domain;
 use crate::error::OutOfMemory;
 use crate::guard::Guard;
-use crate::slot::{A_VALUE, NOBODY, Slot};
+use crate::slot::{NOBODY, Slot};
 use crate::thread::{index, out_of_memory, registered};
+use freehold_sys::thread_slot;
 
 impl Domain {
     /// A guard of this thread.
@@ -58,7 +59,7 @@ impl Domain {
         }
         match self.claim() {
             Ok(Some(slot)) => self.enter(slot),
-            Ok(None) => match self.take_slot(A_VALUE) {
+            Ok(None) => match self.take_slot(thread_slot::id()) {
                 Ok((_, slot)) => {
                     slot.enter_once(&self.epoch);
                     Guard::new(slot)
@@ -76,6 +77,9 @@ impl Domain {
     /// # Errors
     /// There is no memory for the slot.
     pub fn register(&self) -> Result<(), OutOfMemory> {
+        if self.is_global() {
+            return crate::thread::register();
+        }
         if self.own_slot().is_some() { Ok(()) } else { self.claim().map(|_| ()) }
     }
 

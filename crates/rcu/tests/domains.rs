@@ -74,6 +74,18 @@ fn a_guard_is_of_the_domain_that_made_it_wherever_that_was_moved() {
 }
 
 #[test]
+fn a_guard_shows_the_epoch_of_the_statistics() {
+    let domain = Domain::new();
+    let mut backlog = Backlog::new(&domain, 10);
+    for _ in 0..3 {
+        backlog.poll(|(): ()| ()).unwrap();
+        let (guard, owned, epoch) = (domain.read(), domain.read_owned().unwrap(), domain.stats().epoch);
+        assert_eq!(format!("{guard:?}"), format!("Guard {{ since: {epoch}, .. }}"));
+        assert_eq!(format!("{owned:?}"), format!("OwnedGuard {{ since: {epoch}, .. }}"));
+    }
+}
+
+#[test]
 fn the_global_domain_is_read_the_same_by_either_name() {
     let guard = Domain::global().read();
     assert!(guard.is_of(Domain::global()));

@@ -14,7 +14,11 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// How many of the records come back, by one that was retired now.
 fn reclaimed_now() -> usize {
-    let mut backlog = Backlog::new(Domain::global(), 1);
+    reclaimed_in(Domain::global())
+}
+
+fn reclaimed_in(domain: &Domain) -> usize {
+    let mut backlog = Backlog::new(domain, 1);
     backlog.reserve(1, drop).unwrap();
     backlog.retire(()).unwrap();
     let now = backlog.poll(drop).unwrap();
@@ -65,6 +69,33 @@ fn a_guard_that_a_thread_takes_at_its_end_holds_in_a_child_too() {
     });
     thread.join().unwrap();
     assert_eq!(heard.recv(), Ok(true));
+}
+
+/// In a domain of its own, each such guard has a slot of its own.
+#[test]
+fn a_guard_that_another_thread_takes_at_its_end_holds_nothing_in_a_child() {
+    static DOMAIN: Domain = Domain::new();
+    let _alone = ALONE.lock();
+    let (began, wait_for_begin) = mpsc::channel();
+    let (end, wait_for_end) = mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        AT_END.with(|at| {
+            at.0.set(Some(Box::new(move || {
+                let guard = DOMAIN.read();
+                let held_by_itself = in_child(|| reclaimed_in(&DOMAIN) == 0);
+                began.send(held_by_itself).unwrap();
+                let _ = wait_for_end.recv();
+                drop(guard);
+            })));
+        });
+        drop(read());
+    });
+    assert_eq!(wait_for_begin.recv(), Ok(true));
+    assert_eq!(reclaimed_in(&DOMAIN), 0);
+    assert!(in_child(|| reclaimed_in(&DOMAIN) == 1), "the child has no such thread");
+    end.send(()).unwrap();
+    thread.join().unwrap();
+    assert_eq!((reclaimed_in(&DOMAIN), DOMAIN.stats().registered), (1, 0));
 }
 
 #[test]

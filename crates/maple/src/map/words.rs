@@ -10,8 +10,8 @@
 #![allow(unsafe_code)]
 
 use super::{
-    Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, Removed, Transaction, VacantEntry, WordMap,
-    overlap,
+    Changes, Cursor, CursorMut, Gaps, GapsWithin, IntoIter, Iter, OccupiedEntry, Removed, Transaction,
+    VacantEntry, WordMap, overlap,
 };
 use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
@@ -54,10 +54,18 @@ as_its_map! {
     shared: Iter<'_, E>, Cursor<'_, E>
 }
 
-// SAFETY: it uses no word.
-unsafe impl Send for Gaps<'_> {}
-// SAFETY: as above.
-unsafe impl Sync for Gaps<'_> {}
+/// Types that make no value of a word.
+macro_rules! without_values {
+    ($($type:ty $(, $key:ident)?;)*) => {$(
+        // SAFETY: it makes no value of a word.
+        unsafe impl$(<$key>)? Send for $type {}
+        // SAFETY: as above.
+        unsafe impl$(<$key>)? Sync for $type {}
+    )*};
+}
+
+// A `RangeMap`'s transaction has `Changes`, too, and its values beside them.
+without_values! { Gaps<'_, K>, K; GapsWithin<'_, K>, K; Changes; }
 
 impl<E: StoredValue> WordMap<E> {
     /// The value of a word in the map's tree.
@@ -123,6 +131,9 @@ impl<E: StoredValue> WordMap<E> {
 
     /// Makes a planned store, and returns what it removes within `span`, for which `taken` has capacity. If a split
     /// panics, nothing has changed, and `taken` leaks, with the values that were split so far.
+    ///
+    /// The first and the last entry may be cut. Both are split before a word is turned back into its value, after which
+    /// it stands for nothing: the words must be in the tree if a split panics.
     pub(super) fn commit_taking(
         &mut self,
         plan: &mut StorePlan,
@@ -130,6 +141,9 @@ impl<E: StoredValue> WordMap<E> {
         value: Option<E>,
         taken: Vec<(Span, E)>,
     ) -> Removed<E> {
+        let cut = self.tree.slot_of(span.last());
+        let cut = cut.entry.filter(|_| cut.span.last() > span.last());
+        let mut last = cut.map(|word| self.owned(word));
         // If something panics, values whose words are still in the tree must not be dropped.
         let mut taken = ManuallyDrop::new(taken);
         for (part, word) in self.tree.entries_from(span.first()).take_while(|(part, _)| part.overlaps(span)) {
@@ -139,7 +153,7 @@ impl<E: StoredValue> WordMap<E> {
                 // - Until then its value is not used.
                 unsafe { E::from_word(word) }
             } else {
-                self.owned(word)
+                last.take_if(|_| part.last() > span.last()).unwrap_or_else(|| self.owned(word))
             };
             taken.push((overlap(part, span), value));
         }
@@ -205,9 +219,7 @@ impl<E: StoredValue> WordMap<E> {
         let mut all = Subtrees::new();
         all.extend(self.tree.take_root());
         let mut words = Words::new();
-        let removed = core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut all));
-        // SAFETY: these words have left the tree (M7).
-        drop_all(removed.map(|word| unsafe { E::from_word(word) }));
+        drop_all(core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut all)).map(to_drop::<E>));
     }
 }
 
@@ -231,11 +243,15 @@ impl<E: StoredValue> Transaction<'_, E> {
 
 impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
-        // SAFETY: these words have left the tree (M7): by a commit those that its stores removed, by an undo those that
-        // they put in.
-        let value_of = |word| unsafe { E::from_word(word) };
-        self.changes.end(&mut self.map.tree, self.committed, value_of);
+        // By a commit, the words that its stores removed leave the tree; by an undo, those that they put in.
+        self.changes.end(&mut self.map.tree, self.committed, to_drop::<E>);
     }
+}
+
+/// The value of a word that has left the tree, to be dropped; `None` if values of the type need no drop.
+fn to_drop<E: StoredValue>(word: Word) -> Option<E> {
+    // SAFETY: the word has left the tree, and is not used again (M7).
+    mem::needs_drop::<E>().then(|| unsafe { E::from_word(word) })
 }
 
 /// A word that is in no tree yet. Its value is dropped unless [`stored`](Self::stored) is called.
@@ -272,8 +288,7 @@ impl<E: StoredValue> NewWord<E> {
 
 impl<E: StoredValue> Drop for NewWord<E> {
     fn drop(&mut self) {
-        // SAFETY: the word is in no tree, and not used again (M7).
-        drop(unsafe { E::from_word(self.0) });
+        drop(to_drop::<E>(self.0));
     }
 }
 

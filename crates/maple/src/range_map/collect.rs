@@ -174,9 +174,3 @@ impl<V: fmt::Debug, K: Key<Span: fmt::Debug>> fmt::Debug for RangeMap<V, K> {
         f.debug_map().entries(self.iter()).finish()
     }
 }
-
-impl<V: fmt::Debug, K: Key> fmt::Debug for IntoIter<V, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IntoIter").field("left", &self.len()).finish_non_exhaustive()
-    }
-}

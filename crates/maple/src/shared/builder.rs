@@ -78,7 +78,7 @@ impl<E: StoredValue> Builder<E> {
     }
 
     /// The bytes that may wait for readers: [`BACKLOG_LIMIT`](MapleTree::BACKLOG_LIMIT), 2.6 MiB, unless this says
-    /// otherwise. Beyond it, changes are refused.
+    /// otherwise. Beyond it, changes are refused; below 336 bytes, all of them.
     ///
     /// Each removed node or value counts with 336 bytes, the most that a node takes, so by default 8,192 of them may wait.
     /// [`WriteError::Readers`](crate::maple_tree::WriteError::Readers) and the statistics count these. What a value owns comes on top.

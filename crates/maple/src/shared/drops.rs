@@ -28,11 +28,16 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     #[cold]
-    fn begin_again<'a>(&'a self, mut writer: WriterGuard<'a>) -> Result<WriterGuard<'a>, WriteError> {
-        let left = Reclaimed::<E>::new(writer.take_leftovers());
-        drop(writer);
-        drop(left);
+    fn begin_again<'a>(&'a self, writer: WriterGuard<'a>) -> Result<WriterGuard<'a>, WriteError> {
+        drop(self.leftovers(writer));
         self.lock_alone()
+    }
+
+    /// The values that earlier changes left. Releases the lock, so that the caller can drop them.
+    fn leftovers(&self, mut writer: WriterGuard<'_>) -> Reclaimed<E> {
+        let left = Reclaimed::new(writer.take_leftovers());
+        self.note_leftovers(&writer);
+        left
     }
 
     /// Drops the values that earlier changes left, as far as no reader can have them. Each change begins with this,
@@ -43,8 +48,7 @@ impl<E: StoredValue> MapleTree<E> {
     pub fn drop_leftovers(&self) {
         // Relaxed: who has made a change knows of it, and others need not.
         if mem::needs_drop::<E>() && self.has_leftovers.load(Ordering::Relaxed) {
-            let left = Reclaimed::<E>::new(self.lock().take_leftovers());
-            drop(left);
+            drop(self.leftovers(self.lock()));
         }
     }
 
@@ -57,7 +61,8 @@ impl<E: StoredValue> MapleTree<E> {
         Reclaimed::new(own)
     }
 
-    /// Called after each change, made or refused: either may have found values that earlier changes removed.
+    /// Called after each change, made or refused, and after each drop of leftovers: a change may have found values that
+    /// earlier ones removed.
     #[inline]
     pub(super) fn note_leftovers(&self, writer: &Writer) {
         if mem::needs_drop::<E>() {
@@ -76,7 +81,9 @@ impl<E: StoredValue> MapleTree<E> {
         let (waiting, reclaimed) = {
             let mut writer = self.lock();
             let waiting = writer.poll()?;
-            (waiting, Reclaimed::<E>::new(writer.take_polled()?))
+            let polled = writer.take_polled();
+            self.note_leftovers(&writer);
+            (waiting, Reclaimed::<E>::new(polled?))
         };
         drop(reclaimed);
         Ok(waiting)
@@ -132,9 +139,11 @@ impl<E: StoredValue> MapleTree<E> {
                 Err(refused) if is_full(&refused) => refused,
                 answer => return answer,
             };
-            match self.domain().synchronize_for(limit.saturating_sub(begin.elapsed())) {
-                Ok(()) => {}
-                Err(SynchronizeError::TimedOut) => return Err(refused),
+            let left = limit.saturating_sub(begin.elapsed());
+            match self.domain().synchronize_for(left) {
+                Ok(()) if !left.is_zero() => {}
+                // Without a reader, it may still be refused: others are inside by then, or the map may keep nothing.
+                Ok(()) | Err(SynchronizeError::TimedOut) => return Err(refused),
                 Err(error) => return Err(WriteError::from(error).into()),
             }
         }

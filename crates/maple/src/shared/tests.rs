@@ -9,11 +9,14 @@ mod model;
 
 use super::arena::PublishedLeaf;
 use super::view::Walk;
-use super::{MapleTree, Reading};
+use super::{MapleTree, Reading, Reclaim};
 use crate::node::Nodes;
 use crate::tree::{ReadLeaf, SHARES_EQUAL_COPIES, indexes};
+use core::sync::atomic::Ordering;
+use freehold_rcu::Domain;
 use freehold_units::Span;
 use model::Model;
+use std::sync::Arc;
 use std::vec::Vec;
 
 /// From one entry to the next.
@@ -178,6 +181,23 @@ fn a_node_whose_indexes_change_and_which_is_shared_is_caught() {
     });
     SHARES_EQUAL_COPIES.set(false);
     assert_eq!(right, [(3, false), (2, false)]);
+}
+
+/// [`MapleTree::drop_leftovers`] takes no lock if nothing is left.
+#[test]
+fn a_map_knows_when_nothing_is_left_to_drop() {
+    type Shared = MapleTree<Arc<u32>>;
+    let drops: [fn(&Shared); 2] = [Shared::drop_leftovers, |map| assert_eq!(map.reclaim(), Ok(0))];
+    for drop_all in drops {
+        let map: Shared = Shared::builder().domain(Domain::new()).reclaim(Reclaim::Prompt).build();
+        map.store(span(0, 9), Arc::new(1)).unwrap();
+        let reading = map.read();
+        map.erase(5).unwrap();
+        drop(reading);
+        assert!(map.has_leftovers.load(Ordering::Relaxed));
+        drop_all(&map);
+        assert!(!map.has_leftovers.load(Ordering::Relaxed));
+    }
 }
 
 /// A thread with one transaction after the other lets a waiting thread in.

@@ -50,6 +50,7 @@ impl Root {
 }
 
 /// The root that readers load.
+#[derive(Debug)]
 pub struct PublishedRoot(RootPtr<()>);
 
 impl PublishedRoot {

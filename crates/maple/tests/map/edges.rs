@@ -205,3 +205,28 @@ fn whatever_borrows_a_map_can_be_sent() {
     let (at, value) = far.join().unwrap();
     assert_eq!((at, value.as_str()), (front, "moved"));
 }
+
+/// What borrows a map shows where it is, also of values that show nothing.
+#[test]
+fn what_borrows_a_map_shows_its_place() {
+    struct Hidden;
+    let mut map = WordMap::from_iter([(span(0, 9), Arc::new(Hidden))]);
+    let whole = "0x0..=0xffffffffffffffff";
+    let (entry, gap) = ("span: 0x0..=0x9", "gap: 0xa..=0xffffffffffffffff");
+    assert_eq!(format!("{:?}", map.cursor(3)), format!("Cursor {{ {entry}, .. }}"));
+    assert_eq!(format!("{:?}", map.cursor_mut(3)), format!("CursorMut {{ {entry}, .. }}"));
+    assert_eq!(format!("{:?}", map.entry(3)), format!("OccupiedEntry {{ {entry}, .. }}"));
+    assert_eq!(format!("{:?}", map.entry(30)), format!("VacantEntry {{ {gap}, .. }}"));
+    assert_eq!(format!("{:?}", map.transaction()), "Transaction { len: 1, .. }");
+    assert_eq!(format!("{:?}", map.plan_store(5..5)), "Err(EmptyRange)");
+    assert_eq!(format!("{:?}", map.plan_store(50..55).unwrap()), "Plan { nodes: 0, .. }");
+    let plan = map.plan_removal(0..10).unwrap();
+    assert_eq!(format!("{plan:?}"), format!("RemovalPlan {{ gap: {whole}, .. }}"));
+    assert_eq!(format!("{:?}", map.into_iter()), "IntoIter { left: 1, .. }");
+
+    let mut map = RangeMap::from_sorted([(span(0, 9), Hidden)]).unwrap();
+    assert_eq!(format!("{:?}", map.entry(3)), format!("OccupiedEntry {{ {entry}, .. }}"));
+    assert_eq!(format!("{:?}", map.entry(30)), format!("VacantEntry {{ {gap}, .. }}"));
+    assert_eq!(format!("{:?}", map.transaction()), "Transaction { len: 1, .. }");
+    assert_eq!(format!("{:?}", map.into_iter()), "IntoIter { left: 1, .. }");
+}

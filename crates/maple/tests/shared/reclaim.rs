@@ -1,5 +1,6 @@
 //! When removed values are dropped: under prompt and batched reclamation, in a domain of the map's own.
 
+use crate::common::ends;
 use crate::fuse::{DROP_CALLS, DROP_PANICS, Fuse};
 use freehold_maple::MapleTree;
 use freehold_maple::maple_tree::{Domain, Reclaim, WriteError};
@@ -260,6 +261,21 @@ fn an_erase_waits_for_readers_up_to_its_limit() {
             drop(moving);
         });
         assert_eq!(map.erase_waiting(1, Duration::MAX).unwrap().map(|span| span.first()), Some(0));
+    });
+}
+
+#[test]
+fn a_wait_for_readers_ends_where_there_are_none() {
+    ends(|| {
+        // It may keep nothing, so it refuses every change.
+        let map = MapleTree::<u64>::builder().domain(Domain::new()).backlog_limit(0).build();
+        let is_full = |error: &WriteError| matches!(error, WriteError::Full { .. });
+        for limit in [Duration::ZERO, Duration::from_millis(3)] {
+            let begin = Instant::now();
+            let refused = map.waiting(limit, || map.store(0..9, 1).map_err(WriteError::from), is_full);
+            assert_eq!(refused, Err(WriteError::Full { held: 0, limit: 0, oldest: None }));
+            assert!(begin.elapsed() >= limit);
+        }
     });
 }
 
