@@ -100,7 +100,7 @@ pub fn plan(request: &Request, machine: &Machine) -> Result<Vec<String>, Failure
     }
     session.set_up(None)?;
     session.turn_on()?;
-    session.hands.planned(|| format!("run     {}", request.workload.name()));
+    session.hands.planned(|| format!("run     {}", session.meta.command));
     if request.kind == Kind::Vma && matches!(request.workload, Workload::Command(_)) {
         session.hands.planned(|| "stop    it where a task is made, executes a program or ends".to_owned());
     }
@@ -168,7 +168,10 @@ impl<'a> Session<'a> {
             ));
         }
         let mut meta = machine.meta(request.kind, Origin::Tracefs);
-        meta.command = request.workload.name();
+        meta.command = match request.pid {
+            Some(pid) => request.workload.name_of(&format!("process {pid}")),
+            None => request.workload.name(),
+        };
         meta.pid = request.pid;
         let instance = machine.tracefs(&format!("instances/freehold.{}", std::process::id()))?;
         let hands = Hands::new(machine, only_plan);
