@@ -69,16 +69,22 @@ pub fn record(
     let held = Held::new(request, folder)?;
     let readers = session.set_up(held.pid())?;
     session.turn_on()?;
-    let (ended, signal) = match held {
+    let (ended, signal, foreign) = match held {
         Held::Traced(tasks) => {
             let followed = tasks.follow(signals, &session.meta.command)?;
             session.warnings.extend(followed.warnings);
-            (followed.ended, followed.signal)
+            (followed.ended, followed.signal, followed.foreign)
+        }
+        Held::Child(child) => {
+            let (ended, signal) = request.workload.run(child, signals)?;
+            (ended, signal, 0)
         }
         Held::Child(child) => request.workload.run(child, signals)?,
     };
     session.turn_off()?;
     session.finish(readers)?;
+    // No event tells them.
+    *session.meta.lost.entry(0).or_default() += foreign;
     session.hands.undo()?;
     write_meta(&session.meta, folder)?;
     Ok(Recorded {
