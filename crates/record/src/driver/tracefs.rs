@@ -173,6 +173,9 @@ impl<'a> Session<'a> {
                 "records the whole machine: most areas and objects are freed by other tasks than a process's own".to_owned(),
             ));
         }
+        if follows {
+            machine.check_pids()?;
+        }
         let mut meta = machine.meta(request.kind, Origin::Tracefs);
         meta.command = match request.pid {
             Some(pid) => request.workload.name_of(&format!("process {pid}")),

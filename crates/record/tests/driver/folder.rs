@@ -360,4 +360,23 @@ fn wait_for(file: &Path) {
         assert!(started.elapsed() < Duration::from_secs(60), "{} does not come", file.display());
         thread::sleep(Duration::from_millis(1));
     }
+/// Tasks have other numbers there, so the events of others would be recorded.
+#[test]
+fn a_pid_namespace_is_refused_where_tasks_are_followed() {
+    let _alone = alone();
+    let (fake, to) = (Fake::new(), TempDir::new().unwrap());
+    fs::create_dir_all(fake.path("proc/self/ns")).unwrap();
+    std::os::unix::fs::symlink("pid:[4026532999]", fake.path("proc/self/ns/pid")).unwrap();
+    for kind in [Kind::Vma, Kind::Mt] {
+        let failure =
+            record(&Request { kind, pid: Some(1), ..short() }, &fake.machine(), to.path()).unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Lacking(what) if what.ends_with("run outside of the container")),
+            "{failure}"
+        );
+    }
+    record(&short(), &fake.machine(), to.path()).unwrap();
+    fake.assert_clean();
+}
+
 }
