@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::hands::Hands;
 use super::machine::{Machine, online};
 use super::ptrace::{Recorder, makers};
-use super::readers::Readers;
+use super::readers::{Pipe, Readers};
 use super::workload::Workload;
 use super::{Recorded, write_meta};
 use crate::event::{CLONE_THREAD, CLONE_VM, Event, What};
@@ -216,10 +216,12 @@ impl<'a> Session<'a> {
         {
             return Ok(None);
         }
-        let pipe = |cpu: u32| self.instance.join(format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
-        let pipes: Vec<_> =
-            self.cpus.iter().map(|&cpu| (cpu, pipe(cpu), raw_file(self.folder, cpu))).collect();
-        Ok(Some(Readers::start(&pipes, self.sub_buffer()?)?))
+        let pipe = |&cpu: &u32| {
+            let from = self.instance.join(format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
+            Pipe { cpu, shown: self.hands.machine.shown(&from), from, to: raw_file(self.folder, cpu) }
+        };
+        let pipes = self.cpus.iter().map(pipe).collect();
+        Ok(Some(Readers::start(pipes, self.sub_buffer()?)?))
     }
 
     /// Empties the pools, turns events on, takes the first snapshot.
