@@ -31,6 +31,7 @@ use freehold_harness::signals::{Signal, Signals};
 use freehold_harness::threads::monotonic_ns;
 use freehold_trace::Kind;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// KiB of a CPU's buffer, if memory allows; the part of memory that all buffers may take; and what a buffer has at least.
@@ -79,7 +80,6 @@ pub fn record(
             let (ended, signal) = request.workload.run(child, signals)?;
             (ended, signal, 0)
         }
-        Held::Child(child) => request.workload.run(child, signals)?,
     };
     session.turn_off()?;
     session.finish(readers)?;
@@ -255,6 +255,7 @@ impl<'a> Session<'a> {
             self.hands.save(&from, &to)?;
             let text = fs::read_to_string(&to).map_err(Failure::file(&to, "read"))?;
             let lost = lost_events(&text).ok_or_else(|| {
+                let from = self.hands.machine.shown(&from);
                 Failure::Lacking(format!("{} does not say how many events were lost", from.display()))
             })?;
             self.meta.lost.insert(cpu, lost);
@@ -304,6 +305,7 @@ impl<'a> Session<'a> {
     fn remove_left(&mut self) -> Result<(), Failure> {
         let folder = self.hands.machine.tracefs("instances")?;
         let entries = fs::read_dir(&folder).map_err(|reason| {
+            let folder = self.hands.machine.shown(&folder);
             Failure::Lacking(format!("{} cannot be read ({reason}): run as root", folder.display()))
         })?;
         for entry in entries.flatten() {
@@ -349,7 +351,10 @@ impl<'a> Session<'a> {
     /// The numbers of a process's threads.
     fn tasks_of(&self, pid: u32) -> Result<Vec<u32>, Failure> {
         let folder = self.hands.machine.proc(&format!("{pid}/task"));
-        let entries = fs::read_dir(&folder).map_err(Failure::file(&folder, "read"))?;
+        let entries = fs::read_dir(&folder).map_err(|reason| match reason.kind() {
+            ErrorKind::NotFound => Failure::Usage(format!("there is no process {pid}")),
+            _ => Failure::file(&folder, "read")(reason),
+        })?;
         Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
     }
 
