@@ -1,8 +1,10 @@
 //! The signals that end a program, as something to wait for.
 //!
 //! ```text
-//!   SIGINT, SIGTERM, SIGHUP, SIGQUIT ---> handler ---> one byte into a socket ---> `wait`
+//!   SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ ---> handler ---> one byte into a socket ---> `wait`
 //! ```
+//!
+//! The last two come at the soft limits of CPU time and of file sizes. A write past the latter is then an error (`EFBIG`).
 //!
 //! The handler serves the whole process, whichever thread gets the signal. A program that is executed has the default actions again.
 
@@ -17,11 +19,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 /// What is caught.
-const CAUGHT: [(libc::c_int, &str); 4] = [
+const CAUGHT: [(libc::c_int, &str); 6] = [
     (libc::SIGINT, "SIGINT"),
     (libc::SIGTERM, "SIGTERM"),
     (libc::SIGHUP, "SIGHUP"),
     (libc::SIGQUIT, "SIGQUIT"),
+    (libc::SIGXCPU, "SIGXCPU"),
+    (libc::SIGXFSZ, "SIGXFSZ"),
 ];
 
 /// No [`Signals`] is there.
@@ -50,7 +54,7 @@ impl Signal {
     }
 }
 
-/// Catches the signals that a terminal or a user sends to end a process, from [`Signals::catch`] until it is dropped. A signal that was
+/// Catches the signals that a terminal, a user or a limit sends to end a process, from [`Signals::catch`] until it is dropped. A signal that was
 /// ignored before, as under nohup(1), stays ignored.
 #[derive(Debug)]
 pub struct Signals {
@@ -126,7 +130,7 @@ impl Signals {
     }
 }
 
-/// Gives the three signals their default effect again, in this process and in the programs that it starts. For tests that send
+/// Gives these signals their default effect again, in this process and in the programs that it starts. For tests that send
 /// signals: whoever started them may ignore some, as nohup(1) does.
 pub fn set_default() {
     for (signal, _) in CAUGHT {

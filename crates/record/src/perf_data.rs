@@ -14,7 +14,6 @@ use crate::source::{Events, Source};
 use crate::text::maps;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tracepoint_decode::{PerfEventFormat, PerfEventHeaderType};
@@ -61,7 +60,7 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
 /// What the crate does with a file that is damaged on purpose is not ours to promise: a panic is an error, too.
 fn guarded<T>(read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let odd = || io::Error::new(io::ErrorKind::InvalidData, "the file is damaged");
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(odd()))
+    freehold_trace::guarded(read).unwrap_or_else(|| Err(odd()))
 }
 
 /// Whether all parts that the file's header names lie within the file.

@@ -9,6 +9,7 @@
 //!
 //! Cost: linear in the trace, whose text is held in memory; a row group has [`GROUP`] rows.
 
+use crate::guarded;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;
@@ -20,7 +21,6 @@ use parquet::record::Field;
 use parquet::schema::parser::parse_message_type;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::panic::catch_unwind;
 use std::sync::Arc;
 
 /// Rows of a group.
@@ -191,7 +191,7 @@ fn write_column(
 /// # Errors
 /// It is damaged, or none of ours, or its text too long.
 pub(crate) fn text(file: Vec<u8>) -> io::Result<Vec<u8>> {
-    catch_unwind(|| read(file)).unwrap_or_else(|_| Err(odd("the file is damaged")))
+    guarded(|| read(file)).unwrap_or_else(|| Err(odd("the file is damaged")))
 }
 
 fn read(file: Vec<u8>) -> io::Result<Vec<u8>> {

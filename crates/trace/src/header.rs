@@ -3,6 +3,7 @@
 use crate::lines::HEADER_CUT_OFF;
 use crate::named::named;
 use crate::{Lines, TraceError};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// How every trace begins that is written.
@@ -76,6 +77,11 @@ impl TraceHeader {
         let title = first.strip_prefix(TITLE).or_else(|| first.strip_prefix(TITLE_V1));
         let words = title.and_then(|rest| rest.strip_prefix(' '));
         let words = words.ok_or_else(|| lines.error(format!("not a trace: line 1 must start `{TITLE} `")))?;
+        let (mut keys, mut pairs) =
+            (BTreeSet::new(), words.split(' ').filter_map(|word| word.split_once('=')));
+        if let Some((key, _)) = pairs.find(|(key, _)| !keys.insert(*key)) {
+            return Err(lines.error(format!("{key}= is there twice")));
+        }
         let word = |name: &str| {
             let found = words.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
             found.ok_or_else(|| lines.error(format!("the header has no {name}=")))

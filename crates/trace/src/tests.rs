@@ -104,6 +104,7 @@ fn encodings_and_versions_are_named() {
     assert_eq!(lossy(b""), None);
     let with = |from: &str, to: &str| header(Kind::Kva).replace(from, to);
     let read = |text: &str| TraceHeader::read(&mut Lines::from_text("name", text));
+    fails_at(read(&with("ncpu=2", "ncpu=2 ncpu=4")), 1, "ncpu= is there twice");
     fails_at(read(&with("v1", "v3")), 1, "`#vml-trace` of version \"v3\"; this program reads version v2");
     assert!(read(&with("\n", "\r\n")).is_ok());
     let vectors = kva::Vectors::new(Lines::from_text("name", "# kva-vectors 2\n"));

@@ -73,9 +73,10 @@ pub fn rewrite(trace: &Path, into: &Path) -> anyhow::Result<()> {
     check_form(into)?;
     let reader = freehold_trace::open(trace);
     let mut reader = reader.with_context(|| format!("{} cannot be read", trace.display()))?;
-    output::write_with(into, |out| {
+    let written = output::write_with(into, |out| {
         Form::of(into).write(out, |mut text| Ok(std::io::copy(&mut reader, &mut text).map(drop)?))
-    })
+    });
+    written.with_context(|| format!("{} cannot be written in another form", trace.display()))
 }
 
 /// That a trace can be written in the form that a file's name asks for.

@@ -144,12 +144,16 @@ pub fn run(what: What, asked: &Asked) -> anyhow::Result<(String, bool)> {
     } else {
         machine().and_then(|machine| tracefs::record(&request, &machine, raw.path(), &signals))
     };
-    let recorded = recorded.map_err(failed)?;
+    let recorded = recorded.map_err(|failure| {
+        raw.forget_empty();
+        failed(failure)
+    })?;
     let imported = match import::run(&[raw.path().to_owned()], Some(&file), &[], None) {
         Ok(imported) => imported,
         Err(error) => {
             let kept = raw.keep()?;
-            return Err(error.context(format!("the raw recording is kept in {}", kept.display())));
+            return Err(error
+                .context(format!("for `freehold import` the raw recording is kept in {}", kept.display())));
         }
     };
     let fails = asked.strict && recorded.meta.lost() > 0;
@@ -187,6 +191,14 @@ impl Raw {
         match self {
             Self::Asked(folder) => folder,
             Self::Beside(folder) => folder.path(),
+        }
+    }
+
+    /// Removes the folder that was asked for if nothing was written, so that the same command can be tried again.
+    fn forget_empty(&self) {
+        if let Self::Asked(folder) = self {
+            // One with files stays.
+            let _ = fs::remove_dir(folder);
         }
     }
 

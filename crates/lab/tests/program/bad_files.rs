@@ -1,6 +1,7 @@
 //! Files that are cut off, unknown or hostile: an error with file and line.
 
 use super::{Results, data, freehold, text};
+use std::io::Read;
 
 #[test]
 fn a_file_that_is_cut_off_or_unknown_fails_with_its_line() {
@@ -90,4 +91,24 @@ fn hostile_tables_and_traces_are_refused() {
     std::fs::write(&file, format!("{trace}0,0,0,A,4294967295,1000,4096,1,1000,ffffffff,x\n")).unwrap();
     assert_eq!(freehold(&["replay", &file.display().to_string(), "--rounds", "1"]).status.code(), Some(0));
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A library panics on this: the name of a field that ends within a letter.
+#[test]
+fn no_panic_of_a_library_is_shown() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/data/perf.data.zst");
+    let mut bytes = Vec::new();
+    freehold_trace::open(recorded.as_ref()).unwrap().read_to_end(&mut bytes).unwrap();
+    let at = bytes.windows(12).position(|name| name == b"common_flags").unwrap();
+    bytes[at + 9] = 0xe5;
+    let file = folder.path().join("damaged.data");
+    std::fs::write(&file, &bytes).unwrap();
+    let into = folder.path().join("x.csv");
+    let output = freehold(&["import", &file.display().to_string(), "-o", &into.display().to_string()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stderr),
+        format!("freehold: {}: perf.data: the file is damaged\n", file.display())
+    );
 }

@@ -57,4 +57,10 @@ fn a_trace_is_written_in_another_form() {
         assert_eq!(text(&output.stdout), format!("next: freehold replay {to}\n"));
     }
     assert!(fs::read(&plain).unwrap().starts_with(b"#vml-trace ") && trace(&packed) == trace(&from));
+    // A file that is cut off is named, and what was written before stays.
+    fs::write(&packed, &fs::read(&from).unwrap()[..100_000]).unwrap();
+    let output = freehold(&["import", &packed, "-o", &plain]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with(&format!("freehold: {packed} ")), "{}", text(&output.stderr));
+    assert!(trace(&plain) == trace(&from));
 }

@@ -99,7 +99,8 @@ fn the_page_of_the_book_does_what_it_says() {
 fn the_kernels_events_are_for_root() {
     let folder = shared_folder();
     for kind in ["kva", "percpu"] {
-        let output = as_nobody(folder.path(), &["record", kind, "--for", "1ms", "-o", "x.csv"]);
+        let args = ["record", kind, "--for", "1ms", "-o", "x.csv", "--raw", "raw"];
+        let output = as_nobody(folder.path(), &args);
         assert_eq!(output.status.code(), Some(4));
         assert!(text(&output.stderr).trim_end().ends_with("run as root"), "{}", text(&output.stderr));
     }
@@ -232,7 +233,7 @@ fn fake_tracefs() -> TempDir {
 #[test]
 fn ctrl_c_ends_a_recording_and_puts_all_back() {
     freehold_harness::signals::set_default();
-    for signal in ["INT", "TERM", "HUP"] {
+    for signal in ["INT", "TERM", "HUP", "XCPU"] {
         let (tracefs, to) = (fake_tracefs(), TempDir::new().unwrap());
         let option = format!("--tracefs={}", tracefs.path().display());
         let instances = tracefs.path().join("instances");
@@ -260,6 +261,27 @@ fn ctrl_c_ends_a_recording_and_puts_all_back() {
             assert!(raw.join(name).exists(), "{name}: {}", text(&output.stderr));
         }
     }
+}
+
+/// The limit's signal would end the program while a setting of the machine is changed.
+#[test]
+fn a_limit_of_file_sizes_is_an_error_and_all_is_put_back() {
+    let (tracefs, to) = (fake_tracefs(), TempDir::new().unwrap());
+    let area = |at: u64| format!("{:#x}-{:#x} 4096 f\n", at << 12, (at + 1) << 12);
+    fs::write(tracefs.path().join("proc/vmallocinfo"), (1..4000).map(area).collect::<String>()).unwrap();
+    let script = format!(
+        "ulimit -f 64; exec \"$0\" record kva --for 1ms --tracefs={} -o x.csv",
+        tracefs.path().display()
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_freehold")]).current_dir(to.path());
+    let output = command.output().unwrap();
+    let failed = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{failed}");
+    assert!(failed.contains("vmallocinfo.start cannot be written: File too large"), "{failed}");
+    assert_eq!(fs::read_to_string(tracefs.path().join("proc/sys/kernel/kptr_restrict")).unwrap(), "0\n");
+    assert_eq!(fs::read_dir(tracefs.path().join("instances")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(to.path()).unwrap().count(), 0);
 }
 
 /// Nor of the trace, nor of the folder of the raw recording.

@@ -27,9 +27,9 @@ pub enum Failure {
     #[error(transparent)]
     System(#[from] SysError),
     /// The command cannot be run.
-    #[error("{command:?} cannot be run: {reason}")]
+    #[error("the program of {command:?} cannot be run: {reason}")]
     Command {
-        /// The program.
+        /// The command, with its arguments.
         command: String,
         /// Why not.
         reason: io::Error,
@@ -42,6 +42,21 @@ impl Failure {
         |error| Self::Command {
             command: command.to_owned(),
             reason: io::Error::from_raw_os_error(error.errno),
+        }
+    }
+
+    /// What makes one of why the machine cannot be changed: a file of the kernel cannot be made or written.
+    pub(crate) fn change(file: &Path, done: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let file = file.to_owned();
+        move |reason| match reason.kind() {
+            io::ErrorKind::PermissionDenied => {
+                Self::Lacking(format!("{} cannot be {done} ({reason}): run as root", file.display()))
+            }
+            io::ErrorKind::ReadOnlyFilesystem => Self::Lacking(format!(
+                "{} cannot be {done} ({reason}): mount it for writing, or run outside of the container",
+                file.display()
+            )),
+            _ => Self::File { file, done, reason },
         }
     }
 

@@ -51,13 +51,7 @@ impl<'m> Hands<'m> {
     pub(crate) fn make_instance(&mut self, instance: &Path) -> Result<(), Failure> {
         let shown = self.machine.shown(instance);
         if !self.planned(|| format!("make    {}", shown.display())) {
-            fs::create_dir(instance).map_err(|reason| {
-                if reason.kind() == io::ErrorKind::PermissionDenied {
-                    let file = shown.display();
-                    return Failure::Lacking(format!("{file} cannot be made ({reason}): run as root"));
-                }
-                Failure::File { file: shown, done: "made", reason }
-            })?;
+            fs::create_dir(instance).map_err(Failure::change(&shown, "made"))?;
         }
         self.instance = Some(instance.to_owned());
         match &self.machine.template {
@@ -68,13 +62,16 @@ impl<'m> Hands<'m> {
         }
     }
 
-    /// Removes an instance that another process has left.
+    /// Removes an instance that another process has left. One that is read is of a process in another PID namespace, and stays.
     pub(crate) fn remove_instance(&mut self, instance: &Path) -> Result<(), Failure> {
         let shown = self.machine.shown(instance);
         if self.planned(|| format!("remove  {}: its process is gone", shown.display())) {
             return Ok(());
         }
-        remove(self.machine, instance).map_err(Failure::file(&shown, "removed"))
+        match remove(self.machine, instance) {
+            Err(reason) if reason.kind() == io::ErrorKind::ResourceBusy => Ok(()),
+            removed => removed.map_err(Failure::file(&shown, "removed")),
+        }
     }
 
     /// Writes a text to a file of the kernel.
@@ -83,7 +80,7 @@ impl<'m> Hands<'m> {
         if self.planned(|| format!("write   {text} to {}", shown.display())) {
             return Ok(());
         }
-        write(file, text).map_err(Failure::file(&shown, "written"))
+        write(file, text).map_err(Failure::change(&shown, "written"))
     }
 
     /// Writes a text to a file of the kernel, and what was there before as soon as `during` is done. Another recording waits meanwhile: it

@@ -8,6 +8,9 @@ use freehold_trace::Kind;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Where `/proc/self/ns/pid` leads outside of all containers: `PID_NS_INIT_INO` of Linux's user interface.
+const FIRST_PIDS: &str = "pid:[4026531836]";
+
 /// The kernel's files.
 #[derive(Debug)]
 pub struct Machine {
@@ -101,6 +104,18 @@ impl Machine {
     /// A file of `/proc`.
     pub(crate) fn proc(&self, name: &str) -> PathBuf {
         self.proc.join(name)
+    }
+
+    /// That tasks have the same numbers for this process as in the kernel's events.
+    ///
+    /// # Errors
+    /// It is in a PID namespace: the events of other tasks would be recorded.
+    pub(crate) fn check_pids(&self) -> Result<(), Failure> {
+        if fs::read_link(self.proc("self/ns/pid")).is_ok_and(|pids| pids != Path::new(FIRST_PIDS)) {
+            let what = "the kernel's events number tasks in another way than this PID namespace: run outside of the container";
+            return Err(Failure::Lacking(what.to_owned()));
+        }
+        Ok(())
     }
 
     /// The statistics of per-CPU memory, if the kernel has them.

@@ -11,6 +11,7 @@ mod events;
 mod failure;
 mod hands;
 mod machine;
+mod passing;
 pub mod ptrace;
 mod readers;
 mod tasks;

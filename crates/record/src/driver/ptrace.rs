@@ -12,6 +12,7 @@
 
 use super::failure::Failure;
 use super::machine::Machine;
+use super::passing::{self, Progress};
 use super::tasks::{Left, Tasks};
 use super::workload::Workload;
 use super::{Recorded, write_meta};
@@ -20,7 +21,7 @@ use crate::folder::{Origin, maps_file};
 use crate::log::{self, EVENTS_LOG};
 use crate::text::maps;
 use freehold_harness::child::Ended;
-use freehold_harness::ptrace::{self, Event as Stopped, Tracer, Until};
+use freehold_harness::ptrace::{Event as Stopped, Tracer, Until};
 use freehold_harness::signals::{Signal, Signals};
 use freehold_harness::threads::monotonic_ns;
 use freehold_trace::Kind;
@@ -31,9 +32,7 @@ use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 /// What `fork` asks of `clone`, and what `vfork` asks beside sharing the address space: that the maker waits. Other architectures have
 /// neither call.
@@ -47,9 +46,6 @@ const ANONYMOUS: u64 = 0x20;
 const OTHER_ADVICES: std::ops::Range<u64> = 3..10;
 /// `SYS_mseal`, the same on all architectures.
 const SYS_MSEAL: libc::c_long = 462;
-
-/// How often the thread that passes signals on looks whether all is over.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// The number of a call.
 fn number(call: Call) -> libc::c_long {
@@ -79,7 +75,7 @@ const MAKERS: &[(libc::c_long, Option<u64>)] = &[
 ];
 
 /// What a command does to its mappings is recorded into a folder, which is there. Blocks until the command and all that it made have
-/// ended. The first of `signals` goes to the command; a second one kills it.
+/// ended. The first of `signals` goes to the command; a second one kills it and all that it made.
 ///
 /// # Errors
 /// This user or a container may not trace its own children, the command cannot be run, or a file cannot be written.
@@ -127,28 +123,7 @@ pub(super) struct Followed {
     pub(super) ended: Option<Ended>,
     pub(super) signal: Option<Signal>,
     /// Calls of other architectures.
-    foreign: u64,
-}
-
-/// Passes signals on until all is over: the first one, if there was one. Before the command has executed its program it would take them
-/// as this process does.
-fn pass_on(
-    signals: &Signals,
-    pid: u32,
-    [executed, over]: [&AtomicBool; 2],
-) -> Result<Option<Signal>, Failure> {
-    let mut first = None;
-    while !over.load(Ordering::Relaxed) {
-        if let Some(signal) = signals.wait(PAUSE)? {
-            while !executed.load(Ordering::Relaxed) && !over.load(Ordering::Relaxed) {
-                thread::sleep(PAUSE);
-            }
-            // It may have ended by now.
-            let _ = ptrace::signal(pid, if first.is_none() { signal } else { Signal::KILL });
-            first = first.or(Some(signal));
-        }
-    }
-    Ok(first)
+    pub(super) foreign: u64,
 }
 
 /// A call that is done.
@@ -196,8 +171,7 @@ pub(super) struct Recorder<'a> {
     out: BufWriter<fs::File>,
     missed: Missed,
     ended: Option<Ended>,
-    /// Whether the command has executed its program.
-    executed: Arc<AtomicBool>,
+    progress: Arc<Progress>,
 }
 
 impl<'a> Recorder<'a> {
@@ -207,16 +181,18 @@ impl<'a> Recorder<'a> {
         calls: &[libc::c_long],
         folder: &'a Path,
     ) -> Result<Self, Failure> {
-        let tracer = Tracer::hold(command, calls).map_err(|error| {
-            Failure::Lacking(format!(
-                "a child cannot be traced here ({error}): allow ptrace, by kernel.yama.ptrace_scope or the container's seccomp profile"
-            ))
+        let tracer = Tracer::hold(command, calls).map_err(|error| match error.call {
+            "ptrace" => Failure::Lacking(format!(
+                "a child cannot be traced here ({error}): allow ptrace, by kernel.yama.ptrace_scope or the container's seccomp profile, \
+                 and have no other tracer around it, such as strace"
+            )),
+            _ => error.into(),
         })?;
         let file = folder.join(EVENTS_LOG);
         let out = fs::File::create(&file).map_err(Failure::file(&file, "written"))?;
-        let (tasks, out, executed) = (Tasks::new(), BufWriter::new(out), Arc::default());
+        let (tasks, out, progress) = (Tasks::new(), BufWriter::new(out), Arc::default());
         let missed = Missed::default();
-        Ok(Self { tracer, tasks, folder, file, out, missed, ended: None, executed })
+        Ok(Self { tracer, tasks, folder, file, out, missed, ended: None, progress })
     }
 
     /// Tells that the first process is there, before what other sources tell of it.
@@ -231,12 +207,11 @@ impl<'a> Recorder<'a> {
     /// Runs the command, which is called so, until all that it made has ended. Signals go to it.
     pub(super) fn follow(mut self, signals: &Signals, command: &str) -> Result<Followed, Failure> {
         self.tracer.release();
-        let (pid, over, executed) = (self.pid(), AtomicBool::new(false), Arc::clone(&self.executed));
+        let (pid, living, progress) = (self.pid(), self.tasks.living(), Arc::clone(&self.progress));
         let (recorder, signal) = thread::scope(|scope| {
-            let passing = scope.spawn(|| pass_on(signals, pid, [&executed, &over]));
+            let passing = scope.spawn(|| passing::pass_on(signals, pid, &living, &progress));
             let recorder = self.run();
-            // Relaxed: nothing else is read by who sees it.
-            over.store(true, Ordering::Relaxed);
+            progress.over();
             (recorder, passing.join().unwrap_or(Ok(None)))
         });
         let mut recorder = recorder?;
@@ -350,8 +325,7 @@ impl<'a> Recorder<'a> {
             self.go_on(next);
         }
         self.tasks.add(task, process);
-        // Relaxed: nothing else is read by who sees it.
-        self.executed.store(true, Ordering::Relaxed);
+        self.progress.executed();
         self.write(task, What::Exec, true)?;
         self.write_maps(task)?;
         self.tracer.resume(task, Until::Next);

@@ -13,7 +13,7 @@ use freehold_harness::threads::Thread;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -26,31 +26,42 @@ const AT_ONCE: usize = 64;
 /// `O_NONBLOCK`: an empty buffer is no reason to wait in the kernel, which wakes a reader for each event.
 const NON_BLOCKING: i32 = libc::O_NONBLOCK;
 
+/// A CPU's buffer.
+#[derive(Debug)]
+pub(crate) struct Pipe {
+    pub(crate) cpu: u32,
+    /// Its `trace_pipe_raw`, and the name that people know it by.
+    pub(crate) from: PathBuf,
+    pub(crate) shown: PathBuf,
+    /// The file for it.
+    pub(crate) to: PathBuf,
+}
+
 /// The threads.
 #[derive(Debug)]
 pub(crate) struct Readers {
     stop: Arc<AtomicBool>,
-    threads: Vec<(PathBuf, JoinHandle<io::Result<()>>)>,
+    threads: Vec<JoinHandle<Result<(), Failure>>>,
 }
 
 impl Readers {
-    /// Starts a thread for each of `pipes`: a CPU, its `trace_pipe_raw`, and the file for it.
-    pub(crate) fn start(pipes: &[(u32, PathBuf, PathBuf)], sub_buffer: usize) -> Result<Self, Failure> {
+    /// Starts a thread for each pipe.
+    pub(crate) fn start(pipes: Vec<Pipe>, sub_buffer: usize) -> Result<Self, Failure> {
         let cpus = online();
         let mut readers = Self { stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
-        for (cpu, pipe, file) in pipes {
-            let from = OpenOptions::new().read(true).custom_flags(NON_BLOCKING).open(pipe);
-            let from = from.map_err(Failure::file(pipe, "read"))?;
-            let to = File::create(file).map_err(Failure::file(file, "written"))?;
-            let at = cpus.iter().position(|one| one == cpu).unwrap_or(0);
+        for Pipe { cpu, from, shown, to } in pipes {
+            let pipe = OpenOptions::new().read(true).custom_flags(NON_BLOCKING).open(from);
+            let pipe = pipe.map_err(Failure::file(&shown, "read"))?;
+            let file = File::create(&to).map_err(Failure::file(&to, "written"))?;
+            let at = cpus.iter().position(|one| *one == cpu).unwrap_or(0);
             let other = cpus.get((at + 1) % cpus.len()).copied();
-            let stop = Arc::clone(&readers.stop);
+            let (stop, name) = (Arc::clone(&readers.stop), shown.clone());
             let thread = thread::Builder::new().name(format!("reader {cpu}")).spawn(move || {
                 // A reader that stays on the CPU it reads of works as well, a little more in the way.
                 other.map(|other| Thread::current().move_to(other));
-                copy(from, to, sub_buffer, &stop)
+                copy((pipe, &name), (file, &to), sub_buffer, &stop)
             });
-            readers.threads.push((pipe.clone(), thread.map_err(Failure::file(pipe, "read"))?));
+            readers.threads.push(thread.map_err(Failure::file(&shown, "read"))?);
         }
         Ok(readers)
     }
@@ -64,9 +75,10 @@ impl Readers {
         // Release: pairs with the load of a reader, which reads what was in the buffer before.
         self.stop.store(true, Ordering::Release);
         let mut done = Ok(());
-        for (pipe, thread) in self.threads.drain(..) {
-            let copied = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread panicked")));
-            done = done.and(copied.map_err(Failure::file(&pipe, "copied")));
+        for thread in self.threads.drain(..) {
+            let name = thread.thread().name().unwrap_or_default().to_owned();
+            let panicked = || Failure::file(Path::new(&name), "joined")(io::Error::other("it panicked"));
+            done = done.and(thread.join().unwrap_or_else(|_| Err(panicked())));
         }
         done
     }
@@ -79,8 +91,13 @@ impl Drop for Readers {
     }
 }
 
-/// Copies sub-buffers until the buffer is empty after `stop` was set.
-fn copy(mut from: impl Read, to: impl Write, sub_buffer: usize, stop: &AtomicBool) -> io::Result<()> {
+/// Copies sub-buffers until the buffer is empty after `stop` was set. The paths are for errors.
+fn copy(
+    (mut from, pipe): (impl Read, &Path),
+    (to, file): (impl Write, &Path),
+    sub_buffer: usize,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
     let mut to = BufWriter::with_capacity(AT_ONCE * sub_buffer, to);
     let mut bytes = vec![0; sub_buffer];
     loop {
@@ -92,15 +109,15 @@ fn copy(mut from: impl Read, to: impl Write, sub_buffer: usize, stop: &AtomicBoo
                 // A sub-buffer that is not full ends with what was in it before.
                 Ok(length) => {
                     bytes[length..].fill(0);
-                    to.write_all(&bytes)?;
+                    to.write_all(&bytes).map_err(Failure::file(file, "written"))?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(Failure::file(pipe, "read")(error)),
             }
         }
         if stopped {
-            return to.flush();
+            return to.flush().map_err(Failure::file(file, "written"));
         }
         thread::sleep(PAUSE);
     }
@@ -131,14 +148,18 @@ mod tests {
         let mut to = Vec::new();
         let interrupted = Err(io::ErrorKind::Interrupted.into());
         let reads = vec![Ok(vec![1; 8]), interrupted, Ok(vec![2; 3]), Ok(vec![3; 8])];
-        copy(Reads(reads), &mut to, 8, &stop).unwrap();
+        copy((Reads(reads), Path::new("pipe")), (&mut to, Path::new("file")), 8, &stop).unwrap();
         assert_eq!(to, [[1; 8], [2, 2, 2, 0, 0, 0, 0, 0], [3; 8]].concat());
     }
 
     #[test]
-    fn a_buffer_that_cannot_be_read_is_an_error() {
-        let reads = vec![Ok(vec![1; 8]), Err(io::Error::other("gone"))];
-        let copied = copy(Reads(reads), &mut Vec::new(), 8, &AtomicBool::new(false));
-        assert_eq!(copied.unwrap_err().to_string(), "gone");
+    fn an_error_names_the_file_that_it_is_of() {
+        let copied = |end: io::Result<Vec<u8>>, room: usize| {
+            let (reads, mut room) = (vec![Ok(vec![1; 8]), end], vec![0; room]);
+            let (from, to) = ((Reads(reads), Path::new("pipe")), (&mut room[..], Path::new("file")));
+            copy(from, to, 8, &AtomicBool::new(true)).unwrap_err().to_string()
+        };
+        assert_eq!(copied(Err(io::Error::other("gone")), 8), "pipe cannot be read: gone");
+        assert!(copied(Ok(vec![2; 8]), 8).starts_with("file cannot be written: "));
     }
 }

@@ -5,7 +5,8 @@
 //!
 //! Cost: constant for each event.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A task.
 #[derive(Clone, Debug)]
@@ -46,25 +47,44 @@ pub(crate) enum Left {
     Others(Option<u32>),
 }
 
+/// The numbers of the processes that there are, for another thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Living(Arc<Mutex<BTreeSet<u32>>>);
+
+impl Living {
+    /// The numbers. The end of a process is waited for before its number is taken out, so for a moment it may be another's.
+    pub(crate) fn numbers(&self) -> MutexGuard<'_, BTreeSet<u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// All of them. `C` is what is known of a call while it is done.
 #[derive(Debug)]
 pub(crate) struct Tasks<C> {
     tasks: BTreeMap<u32, Task<C>>,
     spaces: BTreeMap<u32, Space>,
     made: u32,
+    living: Living,
 }
 
 impl<C> Tasks<C> {
     /// No tasks.
     pub(crate) fn new() -> Self {
-        Self { tasks: BTreeMap::new(), spaces: BTreeMap::new(), made: 0 }
+        Self { tasks: BTreeMap::new(), spaces: BTreeMap::new(), made: 0, living: Living::default() }
     }
 
     /// Adds a task with an address space of its own.
     pub(crate) fn add(&mut self, task: u32, process: u32) {
         self.made += 1;
         self.spaces.insert(self.made, Space { tasks: 1, ..Space::default() });
-        self.tasks.insert(task, Task::new(process, self.made));
+        self.insert(task, Task::new(process, self.made));
+    }
+
+    fn insert(&mut self, number: u32, task: Task<C>) {
+        if task.process == number {
+            self.living.numbers().insert(number);
+        }
+        self.tasks.insert(number, task);
     }
 
     /// Adds a task that shares the address space of another one.
@@ -74,10 +94,15 @@ impl<C> Tasks<C> {
                 if let Some(space) = self.spaces.get_mut(&number) {
                     space.tasks += 1;
                 }
-                self.tasks.insert(task, Task::new(process, number));
+                self.insert(task, Task::new(process, number));
             }
             None => self.add(task, process),
         }
+    }
+
+    /// The numbers of the processes that were added and not removed.
+    pub(crate) fn living(&self) -> Living {
+        self.living.clone()
     }
 
     /// A task, if it is known.
@@ -133,6 +158,7 @@ impl<C> Tasks<C> {
 
     /// Forgets a task, which has left its address space.
     pub(crate) fn remove(&mut self, task: u32) {
+        self.living.numbers().remove(&task);
         self.tasks.remove(&task);
     }
 }
@@ -173,6 +199,8 @@ mod tests {
         tasks.add(1, 1);
         tasks.add_sharing(2, 1, 1);
         tasks.add_sharing(3, 1, 1);
+        tasks.add(4, 4);
+        assert!(tasks.living().numbers().iter().eq(&[1, 4]));
         assert!(tasks.begin(1, ()) && !tasks.begin(2, ()) && !tasks.begin(3, ()));
         assert_eq!(tasks.leave(2), Some(Left::Others(None)), "it only waited");
         assert_eq!(tasks.leave(1), Some(Left::Others(Some(3))));
@@ -181,6 +209,7 @@ mod tests {
         assert_eq!(tasks.others(1, 3), [1, 2]);
         tasks.remove(1);
         assert_eq!(tasks.others(1, 3), [2]);
+        assert!(tasks.living().numbers().iter().eq(&[4]));
         assert_eq!(tasks.leave(3), Some(Left::Last));
     }
 }

@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::hands::Hands;
 use super::machine::{Machine, online};
 use super::ptrace::{Recorder, makers};
-use super::readers::Readers;
+use super::readers::{Pipe, Readers};
 use super::workload::Workload;
 use super::{Recorded, write_meta};
 use crate::event::{CLONE_THREAD, CLONE_VM, Event, What};
@@ -31,6 +31,7 @@ use freehold_harness::signals::{Signal, Signals};
 use freehold_harness::threads::monotonic_ns;
 use freehold_trace::Kind;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// KiB of a CPU's buffer, if memory allows; the part of memory that all buffers may take; and what a buffer has at least.
@@ -69,16 +70,21 @@ pub fn record(
     let held = Held::new(request, folder)?;
     let readers = session.set_up(held.pid())?;
     session.turn_on()?;
-    let (ended, signal) = match held {
+    let (ended, signal, foreign) = match held {
         Held::Traced(tasks) => {
             let followed = tasks.follow(signals, &session.meta.command)?;
             session.warnings.extend(followed.warnings);
-            (followed.ended, followed.signal)
+            (followed.ended, followed.signal, followed.foreign)
         }
-        Held::Child(child) => request.workload.run(child, signals)?,
+        Held::Child(child) => {
+            let (ended, signal) = request.workload.run(child, signals)?;
+            (ended, signal, 0)
+        }
     };
     session.turn_off()?;
     session.finish(readers)?;
+    // No event tells them.
+    *session.meta.lost.entry(0).or_default() += foreign;
     session.hands.undo()?;
     write_meta(&session.meta, folder)?;
     Ok(Recorded {
@@ -100,7 +106,7 @@ pub fn plan(request: &Request, machine: &Machine) -> Result<Vec<String>, Failure
     }
     session.set_up(None)?;
     session.turn_on()?;
-    session.hands.planned(|| format!("run     {}", request.workload.name()));
+    session.hands.planned(|| format!("run     {}", session.meta.command));
     if request.kind == Kind::Vma && matches!(request.workload, Workload::Command(_)) {
         session.hands.planned(|| "stop    it where a task is made, executes a program or ends".to_owned());
     }
@@ -167,8 +173,14 @@ impl<'a> Session<'a> {
                 "records the whole machine: most areas and objects are freed by other tasks than a process's own".to_owned(),
             ));
         }
+        if follows {
+            machine.check_pids()?;
+        }
         let mut meta = machine.meta(request.kind, Origin::Tracefs);
-        meta.command = request.workload.name();
+        meta.command = match request.pid {
+            Some(pid) => request.workload.name_of(&format!("process {pid}")),
+            None => request.workload.name(),
+        };
         meta.pid = request.pid;
         let instance = machine.tracefs(&format!("instances/freehold.{}", std::process::id()))?;
         let hands = Hands::new(machine, only_plan);
@@ -204,10 +216,12 @@ impl<'a> Session<'a> {
         {
             return Ok(None);
         }
-        let pipe = |cpu: u32| self.instance.join(format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
-        let pipes: Vec<_> =
-            self.cpus.iter().map(|&cpu| (cpu, pipe(cpu), raw_file(self.folder, cpu))).collect();
-        Ok(Some(Readers::start(&pipes, self.sub_buffer()?)?))
+        let pipe = |&cpu: &u32| {
+            let from = self.instance.join(format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
+            Pipe { cpu, shown: self.hands.machine.shown(&from), from, to: raw_file(self.folder, cpu) }
+        };
+        let pipes = self.cpus.iter().map(pipe).collect();
+        Ok(Some(Readers::start(pipes, self.sub_buffer()?)?))
     }
 
     /// Empties the pools, turns events on, takes the first snapshot.
@@ -241,6 +255,7 @@ impl<'a> Session<'a> {
             self.hands.save(&from, &to)?;
             let text = fs::read_to_string(&to).map_err(Failure::file(&to, "read"))?;
             let lost = lost_events(&text).ok_or_else(|| {
+                let from = self.hands.machine.shown(&from);
                 Failure::Lacking(format!("{} does not say how many events were lost", from.display()))
             })?;
             self.meta.lost.insert(cpu, lost);
@@ -290,6 +305,7 @@ impl<'a> Session<'a> {
     fn remove_left(&mut self) -> Result<(), Failure> {
         let folder = self.hands.machine.tracefs("instances")?;
         let entries = fs::read_dir(&folder).map_err(|reason| {
+            let folder = self.hands.machine.shown(&folder);
             Failure::Lacking(format!("{} cannot be read ({reason}): run as root", folder.display()))
         })?;
         for entry in entries.flatten() {
@@ -335,7 +351,10 @@ impl<'a> Session<'a> {
     /// The numbers of a process's threads.
     fn tasks_of(&self, pid: u32) -> Result<Vec<u32>, Failure> {
         let folder = self.hands.machine.proc(&format!("{pid}/task"));
-        let entries = fs::read_dir(&folder).map_err(Failure::file(&folder, "read"))?;
+        let entries = fs::read_dir(&folder).map_err(|reason| match reason.kind() {
+            ErrorKind::NotFound => Failure::Usage(format!("there is no process {pid}")),
+            _ => Failure::file(&folder, "read")(reason),
+        })?;
         Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
     }
 

@@ -27,14 +27,19 @@ impl Workload {
     /// As a recording names it: of a long command the first part.
     #[must_use]
     pub fn name(&self) -> String {
+        self.name_of("the machine")
+    }
+
+    /// The same where the machine as it is would be more than what is recorded.
+    pub(crate) fn name_of(&self, what: &str) -> String {
         match self {
-            Self::For(time) => format!("the machine, for {} s", time.as_secs_f64()),
+            Self::For(time) => format!("{what}, for {} s", time.as_secs_f64()),
             Self::Command(words) => {
                 let mut name = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
                 name.truncate(name.floor_char_boundary(LONGEST_NAME));
                 name
             }
-            Self::UntilSignal => "the machine, until a signal".to_owned(),
+            Self::UntilSignal => format!("{what}, until a signal"),
         }
     }
 

@@ -322,25 +322,31 @@ fn a_missing_event_names_the_kernel_that_has_it() {
 }
 
 #[test]
-fn who_may_not_is_told_to_be_root() {
+fn who_may_not_is_told_what_to_do() {
     let _alone = alone();
-    let (fake, to) = (Fake::new(), TempDir::new().unwrap());
-    let machine = fake.machine();
-    // The filter stays with the thread.
-    let failure = thread::scope(|scope| {
-        let refused = scope.spawn(|| {
-            #[cfg(target_arch = "x86_64")]
-            let calls = [libc::SYS_mkdir, libc::SYS_mkdirat];
-            #[cfg(not(target_arch = "x86_64"))]
-            let calls = [libc::SYS_mkdirat];
-            filter::refuse(&calls, libc::EPERM as u16).unwrap();
-            record(&short(), &machine, to.path()).unwrap_err()
+    let told = [
+        (libc::EPERM, "run as root"),
+        (libc::EROFS, "mount it for writing, or run outside of the container"),
+    ];
+    for (errno, what) in told {
+        let (fake, to) = (Fake::new(), TempDir::new().unwrap());
+        let machine = fake.machine();
+        // The filter stays with the thread.
+        let failure = thread::scope(|scope| {
+            let refused = scope.spawn(|| {
+                #[cfg(target_arch = "x86_64")]
+                let calls = [libc::SYS_mkdir, libc::SYS_mkdirat];
+                #[cfg(not(target_arch = "x86_64"))]
+                let calls = [libc::SYS_mkdirat];
+                filter::refuse(&calls, errno as u16).unwrap();
+                record(&short(), &machine, to.path()).unwrap_err()
+            });
+            refused.join().unwrap()
         });
-        refused.join().unwrap()
-    });
-    assert!(matches!(failure, Failure::Lacking(_)));
-    assert!(failure.to_string().ends_with("run as root"), "{failure}");
-    fake.assert_clean();
+        assert!(matches!(failure, Failure::Lacking(_)));
+        assert!(failure.to_string().ends_with(what), "{failure}");
+        fake.assert_clean();
+    }
 }
 
 #[test]
@@ -351,6 +357,25 @@ fn what_makes_no_sense_is_refused() {
         let failure = record(&Request { kind, pid, ..short() }, &fake.machine(), to.path()).unwrap_err();
         assert!(matches!(failure, Failure::Usage(_)), "{failure}");
     }
+    fake.assert_clean();
+}
+
+/// Tasks have other numbers there, so the events of others would be recorded.
+#[test]
+fn a_pid_namespace_is_refused_where_tasks_are_followed() {
+    let _alone = alone();
+    let (fake, to) = (Fake::new(), TempDir::new().unwrap());
+    fs::create_dir_all(fake.path("proc/self/ns")).unwrap();
+    std::os::unix::fs::symlink("pid:[4026532999]", fake.path("proc/self/ns/pid")).unwrap();
+    for kind in [Kind::Vma, Kind::Mt] {
+        let failure =
+            record(&Request { kind, pid: Some(1), ..short() }, &fake.machine(), to.path()).unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Lacking(what) if what.ends_with("run outside of the container")),
+            "{failure}"
+        );
+    }
+    record(&short(), &fake.machine(), to.path()).unwrap();
     fake.assert_clean();
 }
 

@@ -209,7 +209,8 @@ fn a_process_that_runs_is_followed() {
         over.store(true, Ordering::Relaxed);
         recorded
     });
-    if recorded.is_some() {
+    if let Some(recorded) = recorded {
+        assert_eq!(recorded.meta.command, format!("process {pid}, for 0.1 s"));
         for when in ["start", "end"] {
             assert!(to.path().join(format!("maps.{pid}.{when}")).exists());
         }

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Records a command; `None` where children cannot be traced.
@@ -139,6 +139,30 @@ fn a_signal_goes_to_the_command() {
         assert_eq!(recorded.signal.map(|name| name.trim_start_matches("SIG")), Some(signal));
         assert!(matches!(recorded.ended, Some(Ended::Code(9) | Ended::Signal(_))), "{recorded:?}");
     }
+}
+
+/// The command has ended, and what it left in the background ignores the signal.
+#[test]
+fn a_second_signal_ends_a_recording_whatever_still_runs() {
+    let _alone = alone();
+    let to = TempDir::new().unwrap();
+    let started = Instant::now();
+    let recorded = thread::scope(|scope| {
+        let recording =
+            scope.spawn(|| recorded(&["sh", "-c", "trap '' TERM; sleep 100 & exit 3"], to.path()));
+        while !to.path().join(EVENTS_LOG).exists() && !recording.is_finished() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        while !recording.is_finished() {
+            let pid = std::process::id().to_string();
+            assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
+            thread::sleep(Duration::from_millis(500));
+        }
+        recording.join().unwrap()
+    });
+    let Some(recorded) = recorded else { return };
+    assert!(started.elapsed() < Duration::from_secs(90), "it waits for the program in the background");
+    assert_eq!(recorded.signal, Some("SIGTERM"));
 }
 
 #[test]
