@@ -40,6 +40,20 @@ fn what_is_recorded_is_shown() {
     }
 }
 
+/// Prometheus accepts colons in the name of a metric, and not in that of a label.
+#[test]
+fn colons_stay_in_names_of_metrics() {
+    let recorder = Recorder::new().buckets_of("pool:sizes", &[4.0]).unwrap();
+    let registry = recorder.registry();
+    with_local_recorder(&recorder, || {
+        metrics::counter!("pool:hits", "a:b" => ":").increment(1);
+        metrics::histogram!("pool:sizes").record(1.0);
+    });
+    let text = registry.render();
+    assert!(text.contains("pool:hits{a_b=\":\"} 1\n"), "{text}");
+    assert!(text.contains("pool:sizes_bucket{le=\"4\"} 1\n"), "{text}");
+}
+
 #[test]
 fn what_cannot_be_recorded_is_counted() {
     let recorder = Recorder::new().unit(1.0).unwrap();

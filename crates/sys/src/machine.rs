@@ -1,6 +1,7 @@
 //! Properties of a machine, for a report of what it offers.
 
 use std::fs;
+use std::io::Read;
 
 /// How the kernel promises memory that it may not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +98,14 @@ pub fn tracefs() -> Option<&'static str> {
         .find(|path| fs::metadata(format!("{path}/events")).is_ok_and(|events| events.is_dir()))
 }
 
-/// A file's text without white space around it.
-fn read(path: &str) -> Option<String> {
-    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+/// A file's text without white space at its end; `None` if it cannot be read, or if there is no memory for it.
+pub(crate) fn read(path: &str) -> Option<String> {
+    // The standard library probes with a buffer whose growth cannot fail, unless there is space for a short file.
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(4096).ok()?;
+    fs::File::open(path).ok()?.read_to_end(&mut bytes).ok()?;
+    bytes.truncate(bytes.trim_ascii_end().len());
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(all(test, target_os = "linux", not(miri)))]

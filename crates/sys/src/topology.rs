@@ -1,7 +1,7 @@
 //! CPUs and NUMA nodes of the machine.
 
 use crate::fork::get_or_init;
-use std::fs;
+use crate::machine::read;
 use std::sync::OnceLock;
 
 /// CPUs that the kernel may ever use: its largest CPU number, plus 1. Arrays that are indexed by CPU have this length,
@@ -49,7 +49,7 @@ fn list(path: &str) -> Option<Vec<u32>> {
     if cfg!(miri) {
         return None;
     }
-    parse(&fs::read_to_string(path).ok()?)
+    parse(&read(path)?)
 }
 
 /// The numbers of a list such as `0-3,8`; `None` if the text is no such list.
@@ -57,7 +57,9 @@ fn parse(text: &str) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        numbers.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
+        let part = first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?;
+        numbers.try_reserve(part.size_hint().0).ok()?;
+        numbers.extend(part);
     }
     Some(numbers)
 }

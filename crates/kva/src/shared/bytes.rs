@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl<V: ?Sized> SharedSpace<V> {
     /// Encodes the space as bytes, with alignments, guards, carved regions and pending moves. `encode` writes a value's
-    /// bytes; it runs under the space's lock, so it must neither change the space nor `fork`.
+    /// bytes; it runs under the space's lock, so it must neither `fork` nor call a method that takes the lock.
     ///
     /// Cost: the lock, and [`AddressSpace::to_bytes`].
     ///

@@ -81,7 +81,8 @@ impl ApproxCounter {
     }
 
     /// The most by which [`approx`](Self::approx) can be below the sum of the adds that have returned, while `adding`
-    /// adds are in progress in other threads or in interrupted code. Cost: constant.
+    /// adds are in progress in other threads or in interrupted code. It rises once, when the first add takes memory, so
+    /// ask after the read that it is about. Cost: constant.
     #[must_use]
     pub fn max_error(&self, adding: u32) -> u64 {
         let slots = self.counter.existing().map_or(0, |words| u64::from(words.cpus()) + 1);

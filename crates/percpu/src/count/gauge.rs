@@ -115,7 +115,8 @@ impl ApproxGauge {
     }
 
     /// The most by which [`approx`](Self::approx) can differ from the sum of the adds that have returned, while
-    /// `adding` adds are in progress.
+    /// `adding` adds are in progress, each of which may already count besides. It rises once, as for
+    /// [`ApproxCounter::max_error`].
     ///
     /// Cost: constant.
     #[must_use]

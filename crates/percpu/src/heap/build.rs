@@ -5,10 +5,9 @@ use super::core_set::CoreSet;
 use super::magazine::Magazines;
 use super::stock::Stock;
 use super::sync::Mutex;
-use super::units::{UNIT_BYTES, Units};
+use super::units::{UNIT_BYTES, UnitMemory, Units};
 use super::{HeapError, Index, PerCpuHeap};
 use freehold_sys::{Reservation, machine, rseq, topology};
-use std::sync::Arc;
 
 /// The default size of the addresses for each CPU. Addresses cost nothing until they are used.
 pub const DEFAULT_CAPACITY_BYTES: u64 = if cfg!(miri) { MIN_CAPACITY_BYTES } else { 1 << 30 };
@@ -69,14 +68,13 @@ impl Builder {
     /// See [`HeapError`].
     pub fn build(self) -> Result<PerCpuHeap, HeapError> {
         let (memory, capacity_bytes) = self.reserve()?;
-        let memory = Arc::new(memory);
-        let units = Units::new(Arc::clone(&memory), capacity_bytes, self.cpus);
+        let units = Units::new(&memory, capacity_bytes, self.cpus);
         let adder = self.adder(units.stride_bytes())?;
         Ok(PerCpuHeap {
             adder,
             magazines: Magazines::new(self.cpus)?,
             stock: Stock::new(),
-            core: Mutex::new(CoreSet::new(&units, capacity_bytes)?),
+            core: Mutex::new(CoreSet::new(UnitMemory::new(memory, units, capacity_bytes), units.count())?),
             units,
         })
     }

@@ -1,10 +1,11 @@
 //! The state under the heap's lock: the set of chunks, addressed by places instead of chunks and offsets.
 
-use super::units::{UNIT_BYTES, UnitMemory, Units};
+use super::units::{UNIT_BYTES, UnitMemory};
 use crate::{
     AllocError, ChunkId, ChunkSet, Config, ConfigError, FirstFit, FreeError, Offset, PAGE_BYTES, Request,
     Stats,
 };
+use freehold_sys::Reservation;
 
 /// The set, and a count of its uses.
 #[derive(Debug)]
@@ -15,10 +16,14 @@ pub(super) struct CoreSet {
 }
 
 impl CoreSet {
-    pub(super) fn new(units: &Units, capacity_bytes: u64) -> Result<Self, ConfigError> {
-        let config = Config::new(UNIT_BYTES, units.count());
-        let set = ChunkSet::with_backing(config, UnitMemory::new(units.clone(), capacity_bytes))?;
+    pub(super) fn new(memory: UnitMemory, units: u32) -> Result<Self, ConfigError> {
+        let set = ChunkSet::with_backing(Config::new(UNIT_BYTES, units), memory)?;
         Ok(Self { set, visits: 0 })
+    }
+
+    /// The addresses of all units.
+    pub(super) fn reservation(&self) -> &Reservation {
+        self.set.backing().reservation()
     }
 
     pub(super) fn stats(&self) -> Stats {

@@ -19,6 +19,8 @@ use std::vec::Vec;
 ///
 /// # Safety
 /// - All bytes zero, padding included, are a valid value.
+/// - All bytes stay initialized, since a free reads them: a value that is written through a shared reference has no
+///   padding.
 /// - Forgetting a value leaks nothing.
 pub unsafe trait Zeroed: Sync + Sized {}
 
@@ -287,7 +289,7 @@ impl PerCpuHeap {
     /// # Safety
     /// - If an object begins there, it came from [`alloc_layout`](Self::alloc_layout): the place of one that was freed may
     ///   be another's by now.
-    /// - No thread accesses its bytes any more, on any CPU.
+    /// - No thread accesses its bytes any more, on any CPU, and all of them are initialized, as they were at first.
     pub unsafe fn free_at(&self, first: NonNull<u8>) -> Result<(), FreeError> {
         let offset_bytes = first.addr().get().wrapping_sub(self.units.at(0, 0).addr().get());
         let mut core = self.lock();

@@ -48,13 +48,14 @@ impl PerCpuHeap {
 
     /// Bytes of memory behind each unit: those of CPUs, then the overflow unit, then that of batches.
     ///
-    /// Cost: system calls that pass every page of the heap's capacity in each unit.
+    /// Cost: system calls that pass every page of the heap's capacity in each unit, under the heap's lock.
     ///
     /// # Errors
     /// The system does not report which pages have memory.
     pub fn resident_bytes(&self) -> Result<Vec<u64>, SysError> {
+        let core = self.lock();
         let unit_bytes =
-            |unit| self.units.memory().resident_bytes(self.units.range(unit, 0..self.units.stride_bytes()));
+            |unit| core.reservation().resident_bytes(self.units.range(unit, 0..self.units.stride_bytes()));
         (0..self.units.count()).map(unit_bytes).collect()
     }
 

@@ -6,7 +6,6 @@ use crate::{BIT_BYTES, Backing, ChunkId, OutOfMemory, PAGE_BYTES};
 use freehold_sys::{Reservation, page_bytes};
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::vec::Vec;
 
 /// Bytes of a chunk in each unit.
@@ -15,13 +14,20 @@ pub(super) const UNIT_BYTES: u32 = 256 << 10;
 /// Units in addition to those of CPUs: the overflow unit and that of batches.
 pub(super) const EXTRA_UNITS: u32 = 2;
 
-/// The units of a heap: `cpus` and [`EXTRA_UNITS`] more, `stride_bytes` apart.
-#[derive(Clone, Debug)]
+/// The units of a heap: `cpus` and [`EXTRA_UNITS`] more, `stride_bytes` apart. The set under the heap's lock owns the
+/// reservation that they lie in ([`UnitMemory`]), so both live as long as the heap.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
-    memory: Arc<Reservation>,
+    /// The first byte of the reservation.
+    base: NonNull<u8>,
     stride_bytes: usize,
     cpus: u32,
 }
+
+// SAFETY: an address and two numbers, which do not change. Each access to what lies there has a reason of its own.
+unsafe impl Send for Units {}
+// SAFETY: as above.
+unsafe impl Sync for Units {}
 
 impl Units {
     /// The distance between units: the capacity plus a page that never gets memory. So a place has another cache colour
@@ -38,9 +44,9 @@ impl Units {
     }
 
     /// The units in reserved addresses, with that capacity each.
-    pub(super) fn new(memory: Arc<Reservation>, capacity_bytes: u64, cpus: u32) -> Self {
+    pub(super) fn new(memory: &Reservation, capacity_bytes: u64, cpus: u32) -> Self {
         debug_assert!(memory.len_bytes() >= Self::reserved_bytes(capacity_bytes, cpus));
-        Self { memory, stride_bytes: Self::stride_of(capacity_bytes), cpus }
+        Self { base: memory.base(), stride_bytes: Self::stride_of(capacity_bytes), cpus }
     }
 
     pub(super) fn cpus(&self) -> u32 {
@@ -66,17 +72,14 @@ impl Units {
         // SAFETY:
         // - `place` is below the capacity, which is below the stride.
         // - `unit` is below the number of units, and the reservation has a stride for each.
-        unsafe { self.memory.base().add(unit as usize * self.stride_bytes + place as usize) }
+        // - The reservation lives as long as the heap.
+        unsafe { self.base.add(unit as usize * self.stride_bytes + place as usize) }
     }
 
     /// A range of a unit, in bytes of the reservation.
     pub(super) fn range(&self, unit: u32, bytes: Range<usize>) -> Range<usize> {
         let start = unit as usize * self.stride_bytes;
         start + bytes.start..start + bytes.end
-    }
-
-    pub(super) fn memory(&self) -> &Reservation {
-        &self.memory
     }
 
     /// Zeroes unused objects of `size_bytes` in a unit. Words that are already zero are only read, so pages that were
@@ -87,6 +90,7 @@ impl Units {
             for word in 0..size_bytes.div_ceil(BIT_BYTES as usize) {
                 // SAFETY:
                 // - The object takes a multiple of 4 bytes, and its chunk is committed.
+                // - Its bytes are initialized (`Zeroed`, `PerCpuHeap::free_at`).
                 // - No other thread uses it.
                 unsafe {
                     let word = first.add(word);
@@ -105,6 +109,7 @@ impl Units {
 /// Pages that are depopulated hold no object, so they are zero, too (P11), whether the system takes them or not.
 #[derive(Debug)]
 pub(super) struct UnitMemory {
+    memory: Reservation,
     units: Units,
     /// The most chunks that fit the addresses.
     chunks: u32,
@@ -113,8 +118,14 @@ pub(super) struct UnitMemory {
 }
 
 impl UnitMemory {
-    pub(super) fn new(units: Units, capacity_bytes: u64) -> Self {
-        Self { units, chunks: (capacity_bytes / u64::from(UNIT_BYTES)) as u32, generations: Vec::new() }
+    pub(super) fn new(memory: Reservation, units: Units, capacity_bytes: u64) -> Self {
+        let chunks = (capacity_bytes / u64::from(UNIT_BYTES)) as u32;
+        Self { memory, units, chunks, generations: Vec::new() }
+    }
+
+    /// The addresses of all units.
+    pub(super) fn reservation(&self) -> &Reservation {
+        &self.memory
     }
 
     /// The chunk at a position.
@@ -150,7 +161,7 @@ impl Backing for UnitMemory {
         for unit in 0..self.units.count() {
             // After an error, units that were already committed stay so, which is harmless.
             let pages = self.pages(unit, chunk, 0..UNIT_BYTES / PAGE_BYTES);
-            self.units.memory().commit(pages).map_err(|_| OutOfMemory)?;
+            self.memory.commit(pages).map_err(|_| OutOfMemory)?;
         }
         self.generations[index] = chunk.generation();
         Ok(())
@@ -165,7 +176,7 @@ impl Backing for UnitMemory {
             // SAFETY:
             // - The chunk is committed.
             // - No object is in the pages. If the call fails, they stay zero.
-            let _ = unsafe { self.units.memory().decommit(self.pages(unit, chunk, pages.clone())) };
+            let _ = unsafe { self.memory.decommit(self.pages(unit, chunk, pages.clone())) };
         }
     }
 }

@@ -32,6 +32,11 @@ macro_rules! for_placements {
         }
 
         #[test]
+        fn trimming_releases_chunks_as_a_whole() {
+            $(laws::trimmed_whole::<$placement>();)+
+        }
+
+        #[test]
         fn blocks_of_fragments() {
             $(laws::fragments::<$placement>();)+
         }
@@ -164,6 +169,20 @@ pub(crate) fn trimmed<P: Placement>() {
     set.alloc(&Request::new(4096)).unwrap();
     set.free(places[39]).unwrap();
     set.validate().unwrap();
+}
+
+pub(crate) fn trimmed_whole<P: Placement>() {
+    let config = small().population(Population::Whole);
+    let mut set: ChunkSet<P, Noted> = ChunkSet::with_backing(config, Noted::default()).unwrap();
+    let all = Request::new(u64::from(MIN_UNIT_BYTES));
+    let gone = set.alloc(&all).unwrap();
+    let kept = set.alloc(&Request::new(4)).unwrap();
+    set.free(gone).unwrap();
+    set.trim();
+    set.validate().unwrap();
+    let pages = &set.backing().pages;
+    assert!(pages.keys().eq([&kept.chunk]) && pages[&kept.chunk].iter().all(|page| *page), "{pages:?}");
+    set.alloc(&Request::new(4096).atomic()).unwrap();
 }
 
 /// Memory that notes what it is asked for, and that may refuse to give any.

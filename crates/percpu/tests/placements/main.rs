@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[cfg(feature = "std")]
+mod heap;
 mod laws;
 /// The one allocator of all tests that refuse memory.
 #[path = "../../../kva/tests/out_of_memory/refusing.rs"]
