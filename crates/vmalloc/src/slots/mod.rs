@@ -224,8 +224,7 @@ impl Slot<'_> {
     ///
     /// Cost: constant.
     pub fn used(&mut self, bytes: usize) {
-        let pages = whole_pages(bytes).unwrap_or(usize::MAX);
-        self.used_bytes = pages.min(self.pages.len());
+        self.used_bytes = whole_pages(bytes).unwrap_or(usize::MAX);
     }
 
     /// Its number in the pool, from 0 up to but not including [`Slots::count`].
