@@ -243,8 +243,8 @@ impl Mapping {
         let ways = self.guard.load(Ordering::Relaxed);
         for (way, guard) in [(MARKED, Guard::Marked), (PROTECTED, Guard::Protected)] {
             if ways & way != 0 {
-                let unguard = |part| self.memory.unguard(self.inner(part), guard);
-                self.committed.each_committed(&range, unguard)?;
+                let mut parts = self.committed.parts(&range, true);
+                parts.try_for_each(|part| self.memory.unguard(self.inner(part), guard))?;
                 if way == PROTECTED {
                     // A long guard was a mapping of its own.
                     self.advise(range.clone(), self.advice);
