@@ -18,6 +18,7 @@ fn what_is_refused_breaks_nothing() {
     for run in [
         a_pool_whose_marks_stay_keeps_no_memory,
         a_slot_whose_rest_is_protected_is_guarded_whole,
+        a_slot_that_was_protected_has_the_advice_of_its_pool,
         guarded_slots_are_found_whoever_began_their_slab,
     ] {
         std::thread::spawn(run).join().unwrap();
@@ -54,6 +55,33 @@ fn a_slot_whose_rest_is_protected_is_guarded_whole() {
         slot.set_accessible(8192).unwrap();
     }
     assert_eq!(vm.stats().mapping.guards, Some(Guard::Protected));
+}
+
+fn a_slot_that_was_protected_has_the_advice_of_its_pool() {
+    refuse([GUARD_INSTALL; 2]);
+    let vm = VirtualMemory::builder().reserve(64 << 20).build().unwrap();
+    let pool = vm.slots(&SlotLayout::new(1 << 20).count(32).guard(0).huge_pages()).unwrap();
+    let mut slot = pool.get().unwrap();
+    let is_advised = |address: usize| {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut is_here = false;
+        maps.lines().any(|line| {
+            let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+            let ends = range.map(|(first, end)| [first, end].map(|hex| usize::from_str_radix(hex, 16)));
+            if let Some([Ok(first), Ok(end)]) = ends {
+                is_here = (first..end).contains(&address);
+            }
+            is_here && line.starts_with("VmFlags:") && line.contains(" hg")
+        })
+    };
+    let last = slot.as_ptr().addr().get() + slot.len() - 1;
+    if !is_advised(last) {
+        return eprintln!("not run: the kernel has no huge pages");
+    }
+    slot.set_accessible(4096).unwrap();
+    slot.set_accessible(1 << 20).unwrap();
+    assert_eq!(vm.stats().mapping.guards, Some(Guard::Protected));
+    assert!(is_advised(last), "the pool asked for huge pages");
 }
 
 /// Refuses this thread to change the access to pages from now on, as kernels do to a process with too many mappings.

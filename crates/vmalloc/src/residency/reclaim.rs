@@ -78,7 +78,7 @@ impl Residency {
         // Blocks that were freed here may have left guards. A pool opens each slot when it hands it out.
         if self.quarantine.is_some()
             && by == Use::Vector
-            && let Err(error) = self.zones.mapping.unguard(range.clone())
+            && let Err(error) = self.zones.mapping.unguard(range.clone(), self.zones.mapping.advice)
         {
             self.zones.end_lending(range, by, true);
             return Err(error.into());
