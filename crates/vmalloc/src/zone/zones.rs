@@ -126,7 +126,6 @@ fn name(mapping: &Mapping, zone: &Zone) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::lock::lock;
     use crate::{SlotLayout, VirtualMemory};
 
     #[test]
@@ -142,7 +141,7 @@ mod tests {
             maps.lines().any(|line| line.starts_with("VmFlags:") && line.contains(" hg"))
         };
         std::thread::scope(|scope| {
-            let pools = lock(&vm.shared.zones().pools);
+            let pools = crate::lock::lock(&vm.shared.zones().pools);
             scope.spawn(|| drop(vm.slots(&layout).unwrap()));
             let start = std::time::Instant::now();
             while !is_advised() && start.elapsed().as_secs() < 20 {
