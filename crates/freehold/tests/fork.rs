@@ -152,6 +152,33 @@ fn a_child_lacks_no_slab_that_another_thread_was_about_to_list() {
 }
 
 #[test]
+fn a_child_lacks_no_slab_that_another_thread_sorts() {
+    let span = Span::new(0, (1 << 30) - 1).unwrap();
+    let pool = &PooledSpace::for_memory(span, Align::PAGE).unwrap();
+    let blocks: Vec<u64> = (0..64).map(|_| pool.alloc(4096).unwrap().first()).collect();
+    blocks.into_iter().for_each(|first| assert!(pool.free_decommitted(first).is_ok()));
+    let (sort, sorts) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let is_ready = |_| {
+                // The other thread has time to fork while this one has taken the slabs out of the lists.
+                if sort.send(()).is_ok() {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                false
+            };
+            assert_eq!(pool.alloc_ready(4096, is_ready), None);
+        });
+        sorts.recv().unwrap();
+        let end = child(|| {
+            pool.validate().is_ok() && (pool.trim(), pool.stats().unused_bytes) == (1 << 18, 1 << 30)
+        });
+        drop(sorts);
+        assert_eq!(end, End::Right);
+    });
+}
+
+#[test]
 fn a_child_undoes_the_transaction_of_a_thread_that_it_does_not_have() {
     let map = MapleTree::new();
     map.store(0..100, Arc::new(1)).unwrap();

@@ -25,7 +25,8 @@ pub enum Commit {
     Lazy,
     /// As they are handed out, in whole granules of 64 KiB or a 2^20th of the reservation, if that is more. Pools and
     /// vectors commit some MiB ahead. So a system that charges for memory (`vm.overcommit_memory` 2) refuses with an
-    /// error. Memory that was charged stays charged. It is reused first once the system refuses more.
+    /// error. Memory that was charged stays charged. Once the system refuses more, blocks are placed in what is free of
+    /// it, and pools hand out the slots that have some.
     Strict,
 }
 

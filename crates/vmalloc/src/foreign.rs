@@ -103,10 +103,13 @@ mod coroutines {
             // SAFETY:
             // - Only the stack uses the memory between its ends while the value lives.
             // - The ends are multiples of a page.
-            // - The lowest pages are a guard.
+            // - The lowest pages are a guard, or no coroutine gets the stack.
             unsafe impl Coroutines for $name {
+                /// # Panics
+                /// The stack has no guard, so that an overflow would write to another stack.
                 #[inline]
                 fn base(&self) -> StackPointer {
+                    assert!(self.slot.guard_bytes() > 0, "a coroutine's stack needs a guard: `StackLayout::guard`");
                     Stack::base(self).addr()
                 }
 

@@ -49,7 +49,8 @@ impl StackLayout {
         Self { slots: self.slots.count(count) }
     }
 
-    /// Bytes below each stack that fault. The default is one page. Cost: constant.
+    /// Bytes below each stack that fault. The default is one page; with 0 bytes, an overflow writes to another stack, and
+    /// a coroutine of corosensei on such a stack panics. Cost: constant.
     pub fn guard(self, guard_bytes: usize) -> Self {
         Self { slots: self.slots.guard(guard_bytes) }
     }

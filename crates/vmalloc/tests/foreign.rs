@@ -118,6 +118,14 @@ fn growing_keeps_what_was_written() {
 }
 
 #[test]
+#[should_panic(expected = "needs a guard")]
+fn a_coroutine_needs_a_guard() {
+    let vm = Arc::new(memory());
+    let stacks = vm.stacks_owned(&StackLayout::new(64 << 10).count(32).guard(0)).unwrap();
+    let _ = Coroutine::<(), (), (), _>::with_stack(stacks.get().unwrap(), |_, ()| ());
+}
+
+#[test]
 fn coroutines_run_on_its_stacks() {
     // Coroutines take stacks that outlive everything: of a pool that is never dropped, or that they keep alive.
     let vm = Box::leak(Box::new(Arc::new(memory())));

@@ -111,6 +111,21 @@ fn pools_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn bytes_that_were_declared_before_they_were_accessible_are_cleared() {
+    let vm = vm();
+    let pool = vm.slots(&SlotLayout::new(64 << 10).count(64).accessible(8192)).unwrap();
+    let mut held: Vec<_> = (0..64).map(|_| pool.get().unwrap()).collect();
+    for slot in &mut held {
+        slot.used(20 << 10);
+        slot.set_accessible(64 << 10).unwrap();
+        slot[..20 << 10].fill(1);
+    }
+    drop(held);
+    let held: Vec<_> = (0..64).map(|_| pool.get_accessible(64 << 10).unwrap()).collect();
+    assert!(held.iter().all(|slot| is_zero(slot)));
+}
+
+#[test]
 fn what_is_forgotten_is_lost_with_its_pool_alone() {
     let vm = vm();
     let slots = vm.slots(&SlotLayout::new(8192).guard(GUARD).count(32)).unwrap();

@@ -56,6 +56,29 @@ fn committed_memory_of_other_sizes_serves_after_a_refusal() {
 }
 
 #[test]
+fn committed_memory_of_dropped_pools_and_vectors_serves_after_a_refusal() {
+    for with_pool in [false, true] {
+        let vm = vm(Commit::Strict);
+        if with_pool {
+            let pool = vm.slots(&SlotLayout::new(MIB).guard(0).count(32)).unwrap();
+            drop((0..32).map(|_| pool.get().unwrap()).collect::<Vec<_>>());
+        } else {
+            let mut bytes = VmVec::<u8>::with_reserve(&vm, 128 * MIB).unwrap();
+            bytes.resize_zeroed(32 * MIB).unwrap();
+        }
+        let _failing = failing::after(0);
+        let mut held: Vec<Block<'_>> = Vec::new();
+        for (len, count) in [(4 * MIB, 4), (MIB, 4), (64 << 10, 64), (4096, 16)] {
+            held.extend((0..count).map(|_| vm.alloc(len, Zero::Yes).unwrap()));
+        }
+        held.iter_mut().for_each(|block| block.fill(1));
+        held.clear();
+        assert!(vm.alloc(64 * MIB, Zero::No).is_err());
+        vm.validate().unwrap();
+    }
+}
+
+#[test]
 fn guarded_slots_are_found_after_a_refused_guard() {
     for (is_released, zero) in [(false, Zero::Yes), (true, Zero::Yes), (false, Zero::No), (true, Zero::No)] {
         let vm = vm(Commit::Lazy);

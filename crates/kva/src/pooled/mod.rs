@@ -28,8 +28,8 @@
 //! - S3: a free slot that is not resident has no resident pages.
 //! - S4: one exchange of its word retires a slab. No operation acts on that generation afterwards.
 //! - S5: an owned slab is a shard's current slab or in one list. A thread owns others only in a
-//!   [section](freehold_sys::fork), so that a child of `fork` lacks none, except for those that
-//!   [`PooledSpace::alloc_ready`] sorts. No lock is held over a system call for memory, or a `Drop`.
+//!   [section](freehold_sys::fork), so that a child of `fork` lacks none. No lock is held over a system call for
+//!   memory, or a `Drop`.
 //!
 //! # Cost
 //! An allocation and a free are one exchange each. The core's lock is taken for each slab, for each extent, and to find

@@ -5,6 +5,7 @@ use super::list::List;
 use super::slab::Slab;
 use super::word::SlabRef;
 use super::{Memory, PooledSpace};
+use freehold_sys::fork::Section;
 use freehold_units::Span;
 
 /// Slabs that a thread sorts: those to sort, those without ready slots, those with. The thread owns them. Dropped, they
@@ -28,9 +29,12 @@ impl PooledSpace {
     /// make another slot usable because the system refused. Afterwards slabs with such slots come first in the lists,
     /// and slabs without them last.
     ///
+    /// `is_ready` runs in a [section](freehold_sys::fork), so it must not wait for a thread that may fork.
+    ///
     /// Cost: a look at every record, and `is_ready` for each free slot of the class at most twice.
     pub fn alloc_ready(&self, size_bytes: u64, mut is_ready: impl FnMut(Span) -> bool) -> Option<Memory> {
         let class = self.class_of(size_bytes).ok()??;
+        let _section = Section::enter();
         self.sort_lists(class, &mut is_ready);
         self.with_free_slots(class).find_map(|(name, slab)| {
             let (span, is_resident) =

@@ -48,14 +48,7 @@ impl CommitMap {
 
     /// Bytes of a range that are committed.
     pub(crate) fn committed_bytes(&self, range: &Range<usize>) -> usize {
-        if self.bits.is_empty() {
-            return range.len();
-        }
-        let bytes = |granule: usize| {
-            let (start, end) = (granule * self.granule, (granule + 1) * self.granule);
-            end.min(range.end) - start.max(range.start)
-        };
-        self.granules(range).filter(|&granule| self.bits.has(granule)).map(bytes).sum()
+        self.parts(range, true).map(|part| part.len()).sum()
     }
 
     /// Whether all of a range is committed.
@@ -64,24 +57,21 @@ impl CommitMap {
         self.bits.is_empty() || self.granules(range).all(|granule| self.bits.has(granule))
     }
 
-    /// Calls `found` with each committed part of a range.
-    pub(super) fn each_committed(
-        &self,
-        range: &Range<usize>,
-        mut found: impl FnMut(Range<usize>) -> Result<(), SysError>,
-    ) -> Result<(), SysError> {
-        if self.bits.is_empty() {
-            return found(range.clone());
-        }
-        let mut granules = self.granules(range).peekable();
-        while let Some(first) = granules.find(|&granule| self.bits.has(granule)) {
-            let mut last = first;
-            while let Some(next) = granules.next_if(|&next| self.bits.has(next)) {
-                last = next;
+    /// The parts of a range that are committed, or those that are not.
+    pub(crate) fn parts(&self, range: &Range<usize>, committed: bool) -> impl Iterator<Item = Range<usize>> {
+        let (all, range) = (self.is_all(), range.clone());
+        let mut granules = if all { 0..0 } else { self.granules(&range) }.peekable();
+        let whole = (all && committed).then(|| range.clone());
+        let parts = std::iter::from_fn(move || {
+            let is_wanted = |granule: &usize| self.bits.has(*granule) == committed;
+            let first = granules.find(is_wanted)?;
+            let mut end = first + 1;
+            while granules.next_if(is_wanted).is_some() {
+                end += 1;
             }
-            found((first * self.granule).max(range.start)..((last + 1) * self.granule).min(range.end))?;
-        }
-        Ok(())
+            Some((first * self.granule).max(range.start)..(end * self.granule).min(range.end))
+        });
+        whole.into_iter().chain(parts)
     }
 
     /// Commits the uncommitted parts of a range, in whole granules.
@@ -90,18 +80,13 @@ impl CommitMap {
             return Ok(());
         }
         let _growing = lock(&self.growing);
-        let mut granules = self.granules(range).peekable();
-        while let Some(first) = granules.next() {
-            if self.bits.has(first) {
-                continue;
-            }
-            let mut last = first;
-            while let Some(next) = granules.next_if(|&next| !self.bits.has(next)) {
-                last = next;
-            }
-            mapping.make_usable(first * self.granule..((last + 1) * self.granule).min(mapping.len()))?;
-            (first..=last).for_each(|granule| self.bits.set(granule));
-        }
-        Ok(())
+        let granules = self.granules(range);
+        let whole = granules.start * self.granule..(granules.end * self.granule).min(mapping.len());
+        self.parts(&whole, false).try_for_each(|part| {
+            let granules = self.granules(&part);
+            mapping.make_usable(part)?;
+            granules.for_each(|granule| self.bits.set(granule));
+            Ok(())
+        })
     }
 }

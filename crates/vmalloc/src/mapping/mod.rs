@@ -122,7 +122,7 @@ impl Mapping {
         // - Parts that are not committed are not touched.
         let mut pages = unsafe { self.pages(range.clone()) };
         self.decommit(&mut pages, 0..range.len())?;
-        self.unguard(range.clone())
+        self.unguard(range.clone(), self.advice)
     }
 
     /// Advises the system for a range. Returns the advice that it accepted.
@@ -236,18 +236,18 @@ impl Mapping {
         if self.is_locked { self.memory.lock_on_fault(self.inner(range)) } else { Ok(()) }
     }
 
-    /// Makes guarded pages of a range usable again, if any are. Parts that are not committed stay so: they have no
-    /// guards, and the call that makes protected pages usable would commit them.
-    pub(crate) fn unguard(&self, range: Range<usize>) -> Result<(), SysError> {
+    /// Makes guarded pages of a range usable again, if any are, with the advice that its user has. Parts that are not
+    /// committed stay so: they have no guards, and the call that makes protected pages usable would commit them.
+    pub(crate) fn unguard(&self, range: Range<usize>, given: Advice) -> Result<(), SysError> {
         // Relaxed: the thread that guarded a part of the range has handed it on since.
         let ways = self.guard.load(Ordering::Relaxed);
         for (way, guard) in [(MARKED, Guard::Marked), (PROTECTED, Guard::Protected)] {
             if ways & way != 0 {
-                let unguard = |part| self.memory.unguard(self.inner(part), guard);
-                self.committed.each_committed(&range, unguard)?;
+                let mut parts = self.committed.parts(&range, true);
+                parts.try_for_each(|part| self.memory.unguard(self.inner(part), guard))?;
                 if way == PROTECTED {
                     // A long guard was a mapping of its own.
-                    self.advise(range.clone(), self.advice);
+                    self.advise(range.clone(), given);
                 }
             }
         }

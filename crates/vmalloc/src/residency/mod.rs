@@ -120,7 +120,7 @@ impl Residency {
     fn unguard_freed(&self, zone: &Zone, held: &Held) -> Result<(), AllocError> {
         let slot = zone.all_pages(&self.zones.mapping, held);
         let start = self.zones.mapping.offset_of(&slot);
-        let opened = self.zones.mapping.unguard(start..start + slot.len());
+        let opened = self.zones.mapping.unguard(start..start + slot.len(), zone.place.advice);
         if opened.is_err() {
             if held.is_resident {
                 self.resident.add(zone.counted_slot(held.slot_bytes));

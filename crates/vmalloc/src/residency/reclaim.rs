@@ -4,7 +4,7 @@
 //! The order, until one step serves the request:
 //! 1. If memory was refused: a block that needs no call, from any slab.
 //! 2. Slots that were dropped; memory that dropped pools and vectors left.
-//! 3. All free memory of the zone is decommitted, and slabs without a block return to its space.
+//! 3. All free memory of the zone is decommitted, and slabs without a block return to the space of blocks.
 //! 4. Blocks of this zone in the quarantine, oldest first, twice as many each time.
 
 use super::Residency;
@@ -42,7 +42,10 @@ impl Residency {
                 return Ok(held);
             }
             let purged = self.purge_open(zone, u64::MAX);
-            zone.space.trim();
+            if zone.shape.is_none() {
+                // All slabs of a pool are alike: one that returned would make room for none, and hide its guarded slots.
+                zone.space.trim();
+            }
             let error = match zone.alloc_request(&self.zones.mapping, request, len) {
                 Ok(held) => return Ok(held),
                 Err(error) => error,
@@ -75,7 +78,7 @@ impl Residency {
         // Blocks that were freed here may have left guards. A pool opens each slot when it hands it out.
         if self.quarantine.is_some()
             && by == Use::Vector
-            && let Err(error) = self.zones.mapping.unguard(range.clone())
+            && let Err(error) = self.zones.mapping.unguard(range.clone(), self.zones.mapping.advice)
         {
             self.zones.end_lending(range, by, true);
             return Err(error.into());

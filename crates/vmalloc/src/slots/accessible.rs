@@ -12,7 +12,7 @@
 use super::{Slot, Slots};
 use crate::bits::boxed;
 use crate::error::AllocError;
-use crate::mapping::{ENOMEM, Mapping, Pages, whole_pages};
+use crate::mapping::{ENOMEM, Pages, whole_pages};
 use freehold_sys::fork::hold;
 use freehold_sys::{Guard, SysError};
 use freehold_units::OutOfMemory;
@@ -76,27 +76,27 @@ impl Opened {
     /// accessible. Returns how much is accessible afterwards.
     fn change(
         &self,
-        mapping: &Mapping,
+        pool: &Slots<'_>,
         start: usize,
         from: usize,
         to: usize,
     ) -> (usize, Result<(), SysError>) {
-        let done = self.try_change(mapping, start, from, to);
+        let done = self.try_change(pool, start, from, to);
         if done.is_ok() {
             return (to, done);
         }
-        mapping.count_refused();
+        pool.shared.mapping().count_refused();
         // It is unknown which part of the change was made.
         self.usable.fetch_min(from.min(to), Ordering::Relaxed);
-        if self.try_change(mapping, start, to, from).is_ok() {
+        if self.try_change(pool, start, to, from).is_ok() {
             return (from, done);
         }
         self.bytes.store(LOST, Ordering::Relaxed);
         (0, done)
     }
 
-    fn try_change(&self, mapping: &Mapping, start: usize, from: usize, to: usize) -> Result<(), SysError> {
-        let usable = self.usable.load(Ordering::Relaxed);
+    fn try_change(&self, pool: &Slots<'_>, start: usize, from: usize, to: usize) -> Result<(), SysError> {
+        let (mapping, usable) = (pool.shared.mapping(), self.usable.load(Ordering::Relaxed));
         if to < from {
             // SAFETY:
             // - The part belongs to the slot, and is committed (V5).
@@ -111,7 +111,7 @@ impl Opened {
                 mapping.unmark(at(from..to.min(usable)))?;
             }
             if to > usable {
-                mapping.unguard(at(from.max(usable)..to))?;
+                mapping.unguard(at(from.max(usable)..to), pool.zone.place.advice)?;
                 self.usable.store(to, Ordering::Relaxed);
             }
         }
@@ -145,11 +145,10 @@ impl Slot<'_> {
         if len == now {
             return Ok(());
         }
-        let mapping = pool.shared.mapping();
-        let start = mapping.offset_of(&self.pages);
+        let start = pool.shared.mapping().offset_of(&self.pages);
         let opened = pool.accessible.opened_or_all(self.position, pool.count(), all);
         let opened = opened.map_err(|_| SysError { call: "malloc", errno: ENOMEM })?;
-        let (len, done) = opened.change(mapping, start, now, len);
+        let (len, done) = opened.change(pool, start, now, len);
         self.set_len(len);
         done
     }

@@ -59,13 +59,14 @@ impl VirtualMemory {
         let request = Request::new(lent_bytes).align_bytes(align_bytes as u64);
         let lent = shared.residency.lend(&request, Use::Pool)?;
         let range = lent.start + behind..lent.start + behind + len;
-        let place = Place::of_slots(&layout.told.name, lent.clone(), range, &shape);
+        let advice = shared.mapping().advise_part(lent.clone(), layout.told.advice);
+        let place = Place::of_slots(&layout.told.name, lent.clone(), range, &shape, advice);
         let zone = Zone::new(place, Align::ONE, Some(shape));
         let accessible = Accessible::new(layout.accessible_bytes);
-        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone, layout.told.advice)) {
+        match zone.map_err(PoolError::from).and_then(|zone| shared.zones().open(zone)) {
             Ok(zone) => Ok(Slots { shared, zone, accessible }),
             Err(error) => {
-                shared.zones().end_lending(lent, Use::Pool, true);
+                shared.zones().end_pool(lent, advice);
                 Err(error)
             }
         }
@@ -224,8 +225,7 @@ impl Slot<'_> {
     ///
     /// Cost: constant.
     pub fn used(&mut self, bytes: usize) {
-        let pages = whole_pages(bytes).unwrap_or(usize::MAX);
-        self.used_bytes = pages.min(self.pages.len());
+        self.used_bytes = whole_pages(bytes).unwrap_or(usize::MAX);
     }
 
     /// Its number in the pool, from 0 up to but not including [`Slots::count`].
@@ -280,5 +280,5 @@ fn close(shared: &Scrub, zone: &Arc<Zone>) {
     // Wait for threads that clear or decommit free slots. No thread begins to any more.
     *zone.hold_alone() = false;
     residency.resident.sub(zone.all_counted_bytes());
-    zones.end_pool(zone);
+    zones.end_pool(zone.place.lent.clone(), zone.place.advice);
 }

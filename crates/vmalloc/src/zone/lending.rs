@@ -71,19 +71,15 @@ impl Lending {
         unsafe { mapping.reset(range) }.is_ok()
     }
 
-    /// Retries the decommit of pending ranges. Returns how many bytes of addresses became free.
-    pub(super) fn retry(&self, zone: &Zone, mapping: &Mapping) -> u64 {
-        let mut state = lock(&self.state);
-        let before: usize = state.pending.iter().map(|range| range.len()).sum();
-        state.pending.retain(|range| {
+    /// Retries the decommit of pending ranges.
+    pub(super) fn retry(&self, zone: &Zone, mapping: &Mapping) {
+        lock(&self.state).pending.retain(|range| {
             let is_reset = Self::reset(mapping, range);
             if is_reset {
                 give_back(zone, range);
             }
             !is_reset
         });
-        let after: usize = state.pending.iter().map(|range| range.len()).sum();
-        (before - after) as u64
     }
 
     /// Bytes of vectors, and bytes that are pending.

@@ -44,6 +44,8 @@ pub(crate) use zones::Zones;
 
 /// Bytes that a pool commits ahead, if not all is committed.
 const AMPLE_BYTES: usize = 4 << 20;
+/// Committed parts of the mapping in which a place is looked for after the system refused to commit more.
+const COMMITTED_PARTS: usize = 64;
 
 /// A block that was taken and not handed out yet.
 #[derive(Debug)]
@@ -220,8 +222,19 @@ impl Zone {
             !self.shape.as_ref().is_some_and(lacks)
                 && mapping.committed.is_committed(&self.place.offsets(slot))
         };
-        let memory = self.space.alloc_ready(size_bytes, is_ready)?;
+        let ready = self.space.alloc_ready(size_bytes, is_ready);
+        let memory = ready.or_else(|| self.alloc_committed(mapping, size_bytes))?;
         self.hold(mapping, memory, len).ok()
+    }
+
+    /// Takes a place of its own for a block, in a part of the mapping that dropped pools, vectors or other blocks left
+    /// committed. Slots of a pool have none.
+    fn alloc_committed(&self, mapping: &Mapping, size_bytes: u64) -> Option<Memory> {
+        let range = self.shape.is_none().then_some(&self.place.range)?;
+        mapping.committed.parts(range, true).take(COMMITTED_PARTS).find_map(|part| {
+            let window = Span::from_size(mapping.address(part.start), part.len() as u64)?;
+            self.space.alloc_memory_request(&Request::new(size_bytes).window(window)).ok()
+        })
     }
 
     /// Takes a large block that was freed and may still have its pages.

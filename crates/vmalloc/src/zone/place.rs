@@ -36,9 +36,14 @@ impl Place {
     }
 
     /// A range of whole slots, within bytes that were lent to a pool.
-    pub(crate) fn of_slots(name: &str, lent: Range<usize>, range: Range<usize>, shape: &Shape) -> Self {
-        let (name, advice) = (name.to_owned(), Advice::default());
-        Self { name, first: 0, unit_bytes: shape.stride, range, lent, advice }
+    pub(crate) fn of_slots(
+        name: &str,
+        lent: Range<usize>,
+        range: Range<usize>,
+        shape: &Shape,
+        advice: Advice,
+    ) -> Self {
+        Self { name: name.to_owned(), first: 0, unit_bytes: shape.stride, range, lent, advice }
     }
 
     /// All positions; `None` if there are none.

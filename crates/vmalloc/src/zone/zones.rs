@@ -78,24 +78,23 @@ impl Zones {
         self.lending.end(&self.blocks, range, by, is_reset);
     }
 
-    /// Frees all pages, guards and addresses of a pool without held or claimed slots.
-    pub(crate) fn end_pool(&self, zone: &Zone) {
-        let is_reset = Lending::reset(&self.mapping, &zone.place.lent);
-        self.mapping.end_advice(zone.place.lent.clone(), zone.place.advice);
-        self.end_lending(zone.place.lent.clone(), Use::Pool, is_reset);
+    /// Frees all pages, guards and addresses of a pool without held or claimed slots, which had that advice.
+    pub(crate) fn end_pool(&self, lent: Range<usize>, given: Advice) {
+        let is_reset = Lending::reset(&self.mapping, &lent);
+        self.mapping.end_advice(lent.clone(), given);
+        self.end_lending(lent, Use::Pool, is_reset);
     }
 
-    /// Retries the decommit of what dropped pools and vectors left. Returns how many bytes of addresses became free.
-    pub(crate) fn retry_pending(&self) -> u64 {
-        self.lending.retry(&self.blocks, &self.mapping)
+    /// Retries the decommit of what dropped pools and vectors left.
+    pub(crate) fn retry_pending(&self) {
+        self.lending.retry(&self.blocks, &self.mapping);
     }
 
-    /// Opens a pool's zone, with advice for its memory.
-    pub(crate) fn open(&self, mut zone: Zone, asked: Advice) -> Result<Arc<Zone>, PoolError> {
+    /// Opens a pool's zone.
+    pub(crate) fn open(&self, mut zone: Zone) -> Result<Arc<Zone>, PoolError> {
+        name(&self.mapping, &zone);
         let mut pools = lock(&self.pools);
         pools.try_reserve(1).map_err(OutOfMemory::from)?;
-        name(&self.mapping, &zone);
-        zone.place.advice = self.mapping.advise_part(zone.place.lent.clone(), asked);
         zone.number = 1 + pools.last().map_or(0, |last| last.number);
         let zone = Arc::new(zone);
         pools.push(Arc::clone(&zone));
@@ -128,6 +127,30 @@ fn name(mapping: &Mapping, zone: &Zone) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::{SlotLayout, VirtualMemory};
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn a_new_pool_asks_the_system_without_the_lock_of_the_list() {
+        let layout = SlotLayout::new(4096).count(32).huge_pages();
+        let vm = VirtualMemory::builder().reserve(64 << 20).build().unwrap();
+        if !vm.slots(&layout).unwrap().zone.place.advice.huge_pages {
+            return eprintln!("not run: the kernel has no huge pages");
+        }
+        let is_advised = || {
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            maps.lines().any(|line| line.starts_with("VmFlags:") && line.contains(" hg"))
+        };
+        std::thread::scope(|scope| {
+            let pools = crate::lock::lock(&vm.shared.zones().pools);
+            scope.spawn(|| drop(vm.slots(&layout).unwrap()));
+            let start = std::time::Instant::now();
+            while !is_advised() && start.elapsed().as_secs() < 20 {
+                std::thread::yield_now();
+            }
+            drop(pools);
+            assert!(start.elapsed().as_secs() < 20, "it waits for the lock");
+        });
+    }
 
     #[test]
     fn a_pool_that_ends_hides_no_other_from_who_goes_through_all() {

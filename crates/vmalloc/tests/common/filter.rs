@@ -3,13 +3,17 @@
 
 pub(crate) const GUARD_INSTALL: i32 = 102;
 
+pub(crate) const LOAD: u16 = 0x20;
+pub(crate) const IF_EQUAL: u16 = 0x15;
+pub(crate) const RETURN: u16 = 0x06;
+
+pub(crate) fn step(code: u16, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
 /// Refuses these kinds of advice to this thread from now on, as kernels do that do not know them.
 pub(crate) fn refuse(advice: [i32; 2]) {
-    const LOAD: u16 = 0x20;
-    const IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
-    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-    let program = [
+    install(&[
         step(LOAD, 0, 0, 0),
         step(IF_EQUAL, 0, 4, libc::SYS_madvise as u32),
         // The low half of the third argument.
@@ -18,7 +22,11 @@ pub(crate) fn refuse(advice: [i32; 2]) {
         step(IF_EQUAL, 0, 1, advice[1] as u32),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EINVAL as u32),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
+    ]);
+}
+
+/// Installs a filter for this thread: a program of such steps.
+pub(crate) fn install(program: &[libc::sock_filter]) {
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
     // SAFETY: the filter lives for the call, and lets all calls through but some that have a fallback.
     unsafe {
