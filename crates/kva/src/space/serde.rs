@@ -73,7 +73,7 @@ impl<V> AddressSpace<V> {
     fn entry<'a>(&self, entry: &RegionEntry<'a, V>) -> Option<Entry<&'a V>> {
         Some(Entry {
             span: entry.span,
-            guard_bytes: entry.taken.above(entry.span).map_or(0, Span::size_saturating),
+            guard_bytes: entry.guard().map_or(0, Span::size_saturating),
             align: entry.terms.align(),
             is_carved: self.carved.holds(entry.span.first()),
             value: entry.value?,
