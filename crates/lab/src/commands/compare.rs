@@ -4,7 +4,7 @@ use super::inspect;
 use crate::failure::usage;
 use crate::kind::{Kind, Suite};
 use crate::predict::{Settings, Way, add_predicted};
-use crate::record::{Field, Key, Metric, Origin, Record, Results, Stat, read};
+use crate::record::{Environment, Field, Key, Metric, Origin, Record, Results, Stat, read};
 use crate::view::{DOCUMENTS, RECORDINGS};
 use crate::workload::labelled;
 use std::path::Path;
@@ -12,16 +12,16 @@ use std::path::Path;
 /// What recordings that are set side by side are called, whatever they are of.
 const RECORDING: &str = "recording";
 
-/// Two JSON documents, or two recordings, whichever these are.
+/// Two JSON documents, or two recordings, whichever these are; and where the second was measured, of documents.
 ///
 /// # Errors
 /// One cannot be read, they are of different commands or kinds, or one is a document and the other is not.
-pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
+pub fn run(before: &Path, after: &Path) -> anyhow::Result<(Results, Environment)> {
     // What is of no known kind may be a document.
     let kinds = [before, after].map(|file| Kind::of(file).ok());
-    let mut results = match kinds {
+    let (mut results, environment) = match kinds {
         [None, None] => documents(before, after)?,
-        [Some(first), Some(second)] if first == second => recordings(before, after)?,
+        [Some(first), Some(second)] if first == second => (recordings(before, after)?, Environment::here()),
         [Some(_), Some(_)] => return usage("these are recordings of different kinds"),
         _ => {
             return usage(
@@ -33,14 +33,22 @@ pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         results.fact(side, name);
     }
-    Ok(results)
+    Ok((results, environment))
 }
 
-/// Every figure that both have, with `when` for a parameter; what is exact and differs is said. It has failed if there is none.
-fn documents(before: &Path, after: &Path) -> anyhow::Result<Results> {
-    let (first, old, _) = read(Some(before))?;
-    let (second, new, _) = read(Some(after))?;
-    results((&first, &old), (&second, &new))
+/// Every figure that both have, and whether they were measured alike.
+fn documents(before: &Path, after: &Path) -> anyhow::Result<(Results, Environment)> {
+    let (first, old, there) = read(Some(before))?;
+    let (second, new, here) = read(Some(after))?;
+    let mut results = results((&first, &old), (&second, &new))?;
+    let differences = there.differences(&here);
+    if !differences.is_empty() {
+        results.note(format!(
+            "Times do not compare, as machine or build is another. {}.",
+            differences.join("; ")
+        ));
+    }
+    Ok((results, here))
 }
 
 /// Every figure that both have, with `when` for a parameter; what is exact and differs is said. It has failed if there is none.

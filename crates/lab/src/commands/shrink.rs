@@ -112,7 +112,10 @@ fn shrink<F: History>(file: &Path, asked: &Asked, progress: &mut Progress) -> an
         Some(held) => writeln!(told, "written: {out_name}; read again, the condition holds: {}", held.told)?,
         None => writeln!(told, "FAILED: written: {out_name}; read again, the condition does not hold")?,
     }
-    writeln!(told, "next: freehold verify {out_name} --engine {}", condition.entry.label())?;
+    // `verify` has its own list of engines, and takes those from outside.
+    let engine =
+        condition.entry.outside.map_or_else(String::new, |library| format!(" --engine {}", library.name));
+    writeln!(told, "next: freehold verify {out_name}{engine}")?;
     // What files are called, and what engines say, may hold anything.
     let lines = told.lines().map(|line| plain(line) + "\n");
     Ok((lines.collect(), holds.is_none()))

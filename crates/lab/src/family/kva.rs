@@ -2,7 +2,7 @@
 
 use super::{ALLOC_AND_FREE, Family, Judge, Life, OpKind, Outcome};
 use crate::engine::{EngineEntry, KvaFacts, Takes};
-use freehold::units::Tally;
+use freehold::units::{Span, Tally};
 use freehold_rivals::RivalWork;
 use freehold_rivals::kva::Checker;
 use freehold_trace::kva::{Answer, Op, Session, Space};
@@ -56,12 +56,43 @@ pub struct KvaJudge {
     takes: Takes,
     /// It shows its free blocks.
     shows_blocks: bool,
+    requests: u64,
+    /// Requests that were refused though there was a place.
+    missed: u64,
+}
+
+/// Of so many requests at least, an engine that misses a place for more than three in four does not look for one.
+const REQUESTS: u64 = 64;
+
+impl KvaJudge {
+    /// Checks an answer as [`Judge::check`] does; the spans that were taken. A refusal of what fits is wrong of an engine that finds
+    /// every place, and counted of one that may pass over some.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn placed(
+        &mut self,
+        op: &Op,
+        answer: Answer,
+        session: &(dyn Session + 'static),
+    ) -> Result<Vec<Span>, String> {
+        let spans = self.checker.check(op, answer)?;
+        self.requests += u64::from(!op.is_free());
+        match self.check_refusal(op, answer, session) {
+            Err(_) if !matches!(self.takes, Takes::Lowest | Takes::Highest | Takes::BestFit) => {
+                self.missed += 1
+            }
+            judged => judged?,
+        }
+        Ok(spans)
+    }
 }
 
 impl Judge<Kva> for KvaJudge {
     fn new(entry: &EngineEntry, scene: &Space) -> Self {
         let checker = Checker::of(&entry.takes.reach(&scene.layout));
-        Self { checker, takes: entry.takes, shows_blocks: entry.outside.is_none() }
+        let shows_blocks = entry.outside.is_none();
+        Self { checker, takes: entry.takes, shows_blocks, requests: 0, missed: 0 }
     }
 
     fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
@@ -79,6 +110,10 @@ impl Judge<Kva> for KvaJudge {
     }
 
     fn check_state(&self, session: &dyn Session) -> Result<(), String> {
+        let Self { requests, missed, .. } = *self;
+        if requests >= REQUESTS && missed > requests / 4 * 3 {
+            return Err(format!("{missed} of {requests} requests were refused, though there was a place"));
+        }
         let mut blocks = Vec::new();
         session.free_blocks(&mut |block| blocks.push(block));
         let in_full = self.shows_blocks && !matches!(self.takes, Takes::Any | Takes::KernelsChoice);

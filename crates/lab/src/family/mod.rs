@@ -147,6 +147,16 @@ pub trait Judge<F: Family>: Sized {
         None
     }
 
+    /// Holds a refusal against what there is room for.
+    ///
+    /// # Errors
+    /// The request should not have been refused, and why.
+    fn check_refusal(&self, op: &F::Op, answer: F::Answer, session: &F::Session) -> Result<(), String> {
+        let refused = F::outcome(answer) == Outcome::Refused;
+        let reason = refused.then(|| self.wrongly_refused(op, session)).flatten();
+        reason.map_or(Ok(()), |reason| Err(format!("the {} was refused, though {reason}", F::told(op))))
+    }
+
     /// Live objects.
     fn live(&self) -> u64;
 

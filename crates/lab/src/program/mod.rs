@@ -61,6 +61,8 @@ struct Made {
     /// Its name.
     command: String,
     results: Results,
+    /// Where it was measured.
+    environment: Environment,
     /// Where its page goes, if it has one.
     page: Option<PathBuf>,
     /// Whether something was measured or checked, so that it is kept for `show`.
@@ -69,7 +71,8 @@ struct Made {
 
 impl Made {
     fn new(command: impl Into<String>, results: Results) -> Self {
-        Self { command: command.into(), results, page: None, is_new: true }
+        let environment = Environment::here();
+        Self { command: command.into(), results, environment, page: None, is_new: true }
     }
 
     /// Of results that are there already.
@@ -97,7 +100,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<bool> {
         },
     };
     drop(progress);
-    finish(&cli.common, &Environment::here(), made, false)
+    finish(&cli.common, made, false)
 }
 
 /// Refuses a page that cannot be written, or is one of the files that are read, before anything is measured for it.
@@ -191,8 +194,8 @@ fn run_without_results(
             }
             tried(report.as_deref(), file.as_slice())?;
             let (name, results, environment) = read(file.as_deref())?;
-            let made = Made { page: report.clone(), ..Made::again(name, results) };
-            return finish(common, &environment, made, *all).map(Some);
+            let made = Made { page: report.clone(), environment, ..Made::again(name, results) };
+            return finish(common, made, *all).map(Some);
         }
         _ => return Ok(None),
     }
@@ -259,32 +262,35 @@ fn run_with_results(command: &Command, progress: &mut Progress) -> anyhow::Resul
             let results = commands::stress::run(*subject, options, progress)?;
             Made::new(format!("stress {}", subject.name()), results)
         }
-        Command::Compare { before, after } => Made::again("compare", commands::compare::run(before, after)?),
+        Command::Compare { before, after } => {
+            let (results, environment) = commands::compare::run(before, after)?;
+            Made { environment, ..Made::again("compare", results) }
+        }
         Command::Inspect { file } => Made::again("inspect", commands::inspect::run(file)?),
         _ => anyhow::bail!("no results of {command:?}"),
     })
 }
 
 /// Prints the results, whatever becomes of files; writes the page, and keeps what is new. Whether something differed.
-fn finish(common: &Common, environment: &Environment, made: Made, all: bool) -> anyhow::Result<bool> {
-    let Made { command, results, page, is_new } = made;
+fn finish(common: &Common, made: Made, all: bool) -> anyhow::Result<bool> {
+    let Made { command, results, environment, page, is_new } = made;
     let definition = definition(&command)?;
     let found = view::findings(&results);
-    let document = Document::of(&command, environment, &results, &found);
+    let document = Document::of(&command, &environment, &results, &found);
     let format = common.format();
     let printed = match format {
         Format::Screen => {
-            let text = view::screen(&definition, &results, environment, columns(), all);
+            let text = view::screen(&definition, &results, &environment, columns(), all);
             print(&if is_ascii() { view::ascii(&text) } else { text })
         }
-        Format::Lkml => print(&view::ascii(&view::lkml(&definition, &results, environment, all))),
+        Format::Lkml => print(&view::ascii(&view::lkml(&definition, &results, &environment, all))),
         Format::Json => print(&document.text()?),
     };
     if is_new && let Err(error) = document.keep() {
         say(&error.context("the results are not kept for `show`"));
     }
     if let Some(file) = page {
-        view::write(&file, &definition, &results, environment)?;
+        view::write(&file, &definition, &results, &environment)?;
         let told = view::plain(&format!("report: {}", file.display()));
         match format {
             // A JSON document stays one document: the path goes where people look.

@@ -62,6 +62,24 @@ impl Environment {
         }
     }
 
+    /// What of machine and build is another there, each with both: times of the two do not compare.
+    pub fn differences(&self, there: &Self) -> Vec<String> {
+        let told = |of: &Self| {
+            let build = if of.optimised { "with optimisation" } else { "without optimisation" };
+            [
+                ("built", build.to_owned()),
+                ("processor", of.cpu.clone()),
+                ("CPUs", of.cpus.to_string()),
+                ("frequency governor", of.governor.clone()),
+                ("system", of.system.clone()),
+                ("architecture", of.architecture.clone()),
+            ]
+        };
+        let pairs = told(self).into_iter().zip(told(there));
+        let differ = pairs.filter(|(here, there)| here != there);
+        differ.map(|((name, here), (_, there))| format!("{name}: {here}, then {there}")).collect()
+    }
+
     /// The machine in a line.
     pub fn line(&self) -> String {
         let Self { version, cpu, cpus, clock_step_ns, .. } = self;

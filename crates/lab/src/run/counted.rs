@@ -127,6 +127,7 @@ impl<F: Replayable> Counted<F> {
         stop::check();
         let (mut works, mut unsupported) = (Counts::default(), 0);
         for (at, op) in (from..).zip(ops) {
+            F::before(judge, session, op).map_err(|reason| format!("before operation {at}: {reason}"))?;
             let (answer, tally) = session.run_counted(op);
             if F::outcome(answer) == Outcome::Unsupported && unsupported == 0 {
                 // One whose process has ended has no answers.

@@ -3,7 +3,7 @@
 use super::{Bucket, EngineRun, Replay, Replayable, Timed};
 use crate::engine::Listed;
 use crate::family::{FLOOR_NOTE, Family};
-use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, count};
+use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, count, counted};
 
 /// A workload's key on an engine.
 pub(crate) fn key<F: Replayable>(replay: &Replay<F>, entry: &Listed<F::Facts>) -> Key {
@@ -51,6 +51,7 @@ pub fn add_replay<F: Replayable>(results: &mut Results, replay: Replay<F>) {
         results.note(format!("{title}: not replayed: {} x {kind}", count(*skipped)));
     }
     tell(results, &replay);
+    refusals(results, &replay);
     F::pictures(&replay, results);
     for run in &replay.runs {
         run_figures(results, &replay, run);
@@ -59,6 +60,21 @@ pub fn add_replay<F: Replayable>(results: &mut Results, replay: Replay<F>) {
         times::<F>(results, &floor.timed, &key(&replay, &floor.entry));
     }
     lines(results, &replay);
+}
+
+/// Says who refused more than others, and so did less than they did.
+fn refusals<F: Replayable>(results: &mut Results, replay: &Replay<F>) {
+    let of = |run: &EngineRun<F>| run.counted.failures;
+    let least = replay.runs.iter().map(of).min().unwrap_or(0);
+    if replay.runs.iter().any(|run| of(run) > least) {
+        let each = replay.runs.iter().map(|run| format!("{} {}", run.entry.label(), count(of(run))));
+        results.note(format!(
+            "{}: not all did the same work: of {} they refused: {}",
+            replay.workload.title(),
+            counted(replay.workload.ops.len() as u64, "operation"),
+            each.collect::<Vec<_>>().join(", ")
+        ));
+    }
 }
 
 fn run_figures<F: Replayable>(results: &mut Results, replay: &Replay<F>, run: &EngineRun<F>) {

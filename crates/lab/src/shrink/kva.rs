@@ -21,8 +21,8 @@ struct WithModel {
 }
 
 impl Referee<Kva> for WithModel {
-    fn hear(&mut self, op: &Op, answer: Answer, _: &(dyn Session + 'static)) -> Result<(), String> {
-        self.judge.check(op, answer)?;
+    fn hear(&mut self, op: &Op, answer: Answer, session: &(dyn Session + 'static)) -> Result<(), String> {
+        self.judge.placed(op, answer, session)?;
         let Some(model) = &mut self.model else { return Ok(()) };
         let right = model.run_one(op);
         if right == answer { Ok(()) } else { Err(format!("{answer}, where the model says {right}")) }

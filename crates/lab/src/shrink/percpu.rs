@@ -21,8 +21,7 @@ const GRAIN: Align = match Align::new(4) {
 impl Referee<Percpu> for PercpuJudge {
     fn hear(&mut self, op: &Op, answer: Answer, session: &(dyn Session + 'static)) -> Result<(), String> {
         self.check(op, answer)?;
-        let refused = (answer == Answer::NoRoom).then(|| self.wrongly_refused(op, session)).flatten();
-        refused.map_or(Ok(()), |reason| Err(format!("refused, though {reason}")))
+        self.check_refusal(op, answer, session)
     }
 
     fn look(&mut self, session: &(dyn Session + 'static)) -> Result<(), String> {

@@ -10,7 +10,7 @@ mod recipe;
 mod state;
 mod talk;
 mod vectors;
-mod vma;
+pub mod vma;
 
 pub use placed::placed;
 pub use talk::{Played, play_talk};

@@ -2,8 +2,8 @@
 //!
 //! | File | What binds |
 //! |---|---|
-//! | kva vectors | the column of the addresses that it takes, if it says which; always a place that is free, aligned, in the window |
-//! | percpu placements | a place that is free and aligned in its unit |
+//! | kva vectors | the column of the addresses that it takes, if it says which; always a place that is free, aligned, in the window, and no refusal of what fits |
+//! | percpu placements | a place that is free and aligned in its unit, and no refusal, as a chunk could be made |
 //! | address spaces (`*.vma`) | what a sorted list of areas says of every call |
 //! | op logs of one tree | every answer and content; there are no cursors, and the first call of one is where it ends |
 
@@ -13,13 +13,16 @@ use crate::engine::maple::EngineEntry as TreeEntry;
 use crate::engine::outside::Library;
 use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
 use crate::engine::{EngineEntry, Facts, Listed, Takes};
-use crate::family::{Family, Judge, Kva, Maple, Percpu};
+use crate::family::{Family, Judge, Kva, Life, Maple, Outcome, Percpu};
 use crate::kind::{Kind, Suite};
+use crate::record::counted;
 use crate::workload::percpu::config;
 use crate::workload::vma::from_file;
 use freehold::units::Align;
 use freehold_trace::kva::{self, Column, Expected, Space};
+use freehold_trace::vma::Call;
 use freehold_trace::{Driven, TraceError, maple, percpu};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Operations that cross to the engine at once.
@@ -55,6 +58,9 @@ struct Asked<F: Family, E> {
     session: Box<F::Session>,
     judge: F::Judge,
     waiting: Vec<(u64, F::Op, E)>,
+    /// Requests that it does not have, and what these would have been about.
+    lacks: u64,
+    lacking: HashSet<u32>,
     checked: Checked,
 }
 
@@ -63,7 +69,25 @@ impl<F: Family, E> Asked<F, E> {
         let entry: Listed<F::Facts> = entry(file, library)?;
         let session = entry.start(scene).map_err(|reason| TraceError::at(file, 1, reason))?;
         let (judge, checked) = (Judge::new(&entry, scene), Checked::new(what, library.name));
-        Ok(Self { session, judge, waiting: Vec::new(), checked })
+        Ok(Self { session, judge, waiting: Vec::new(), lacks: 0, lacking: HashSet::new(), checked })
+    }
+
+    /// Whether the engine does not have a request, or it is about what such a request would have made.
+    fn is_lacking(&mut self, op: &F::Op, answer: F::Answer) -> bool {
+        let lacks = F::outcome(answer) == Outcome::Unsupported;
+        self.lacks += u64::from(lacks);
+        match F::life(op) {
+            Life::Begins(object, _) if lacks => self.lacking.insert(object),
+            Life::Ends(object) => self.lacking.remove(&object),
+            _ => lacks,
+        }
+    }
+
+    /// What was checked, and what could not be.
+    fn end(self) -> Checked {
+        let lacks = counted(self.lacks, "request");
+        let note = (self.lacks > 0).then(|| format!("{lacks} that it does not have, not checked"));
+        Checked { note, ..self.checked }
     }
 
     /// Whether it is still there; if not, that is its only failure from here on.
@@ -86,8 +110,13 @@ impl<F: Family, E> Asked<F, E> {
             return false;
         }
         for ((line, op, recorded), answer) in waiting.iter().zip(answers) {
+            if self.is_lacking(op, answer) {
+                continue;
+            }
             self.checked.operations += 1;
-            match (self.judge.check(op, answer), right(recorded, answer)) {
+            let judged = self.judge.check(op, answer);
+            let judged = judged.and_then(|()| self.judge.check_refusal(op, answer, &self.session));
+            match (judged, right(recorded, answer)) {
                 (Ok(()), Some([expected, got])) => self.checked.compare(*line, expected, got),
                 (Ok(()), None) => self.checked.compare(*line, "right", "right"),
                 (Err(wrong), recorded) => {
@@ -141,7 +170,7 @@ fn columns(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Re
         tick();
     }
     asked.ask(right);
-    Ok(asked.checked)
+    Ok(asked.end())
 }
 
 fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
@@ -164,21 +193,22 @@ fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) ->
         tick();
     }
     asked.ask(|(), _| None);
-    Ok(asked.checked)
+    Ok(asked.end())
 }
 
-/// The calls of a recorded program, held against a sorted list of areas; whole spaces are looked at in between.
+/// The calls of a recorded program, held against a sorted list of areas; whole spaces are looked at in between, and before one goes.
 fn calls(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
     let workload = from_file(file)?;
     let mut asked = Asked::<Maple, ()>::new(file, library, &workload.scene, "calls")?;
-    for (number, ops) in (0u64..).zip(workload.ops.chunks(BATCH)) {
-        let lines = number * BATCH as u64 + 1..;
-        asked.waiting.extend(lines.zip(ops).map(|(line, op)| (line, *op, ())));
+    let mut line = 0;
+    for ops in workload.ops.chunk_by(|_, next| next.call != Call::Destroy).flat_map(|ops| ops.chunks(BATCH)) {
+        asked.waiting.extend((line + 1..).zip(ops).map(|(line, op)| (line, *op, ())));
+        line += ops.len() as u64;
         if !asked.ask(|(), _| None) {
             break;
         }
         let state = asked.judge.check_state(&*asked.session);
-        asked.checked.valid((number + 1) * BATCH as u64, state);
+        asked.checked.valid(line, state);
         tick();
     }
     Ok(asked.checked)

@@ -4,11 +4,11 @@
 //! When the list was taken is not recorded: it is held against every moment, and the one that agrees best counts.
 
 use super::Checked;
-use crate::engine::vma::ENGINES;
+use crate::engine::vma::{ENGINES, EngineEntry};
 use crate::family::Maple;
 use crate::workload::Workload;
 use freehold_rivals::maple::ListRanges;
-use freehold_trace::vma::{Answer, Difference, Fault, Listed, Session, Spaces, compare, read_maps};
+use freehold_trace::vma::{Answer, Call, Difference, Fault, Listed, Session, Spaces, compare, read_maps};
 use freehold_trace::{Drive, TraceError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,25 @@ pub(super) fn verify(
     workload: &Workload<Maple>,
     tick: &mut dyn FnMut(),
 ) -> Result<Vec<Checked>, TraceError> {
+    let mut checks = calls(workload, ENGINES, tick);
+    if let Some(list) = list_beside(file) {
+        checks.push(areas_of_list(workload, &list, tick)?);
+    }
+    Ok(checks)
+}
+
+/// Holds the calls of a trace against engines. Whole spaces are looked at now and then, before one goes, and at the end.
+pub fn calls(workload: &Workload<Maple>, engines: &[EngineEntry], tick: &mut dyn FnMut()) -> Vec<Checked> {
     let mut oracle = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
-    let mut sessions: Vec<(Checked, Box<dyn Session>)> = ENGINES
+    let mut sessions: Vec<(Checked, Box<dyn Session>)> = engines
         .iter()
         .map(|entry| (Checked::new("calls", entry.engine), (entry.make)(workload.scene.kinds.clone())))
         .collect();
     let mut unmapped_nothing = 0;
     for (at, op) in workload.ops.iter().enumerate() {
+        if at.is_multiple_of(LOOK_EVERY) || op.call == Call::Destroy {
+            look(at, &oracle, &mut sessions);
+        }
         let expected = oracle.run(op, &mut ());
         unmapped_nothing += u64::from(expected.fault == Some(Fault::Nothing));
         for (checked, session) in &mut sessions {
@@ -46,22 +58,20 @@ pub(super) fn verify(
             );
         }
         tick();
-        if at.is_multiple_of(LOOK_EVERY) {
-            for (checked, session) in &mut sessions {
-                checked.valid(at as u64 + 1, session.validate());
-                checked.compare(at as u64 + 1, oracle.digest().to_string(), session.digest().to_string());
-            }
-        }
     }
+    look(workload.ops.len(), &oracle, &mut sessions);
     let nothing =
         format!("{unmapped_nothing} calls unmap what is not mapped, which the kernel does not mind");
     let note = (unmapped_nothing > 0).then_some(nothing);
-    let told = |checked| Checked { note: note.clone(), ..checked };
-    let mut checks: Vec<Checked> = sessions.into_iter().map(|(checked, _)| told(checked)).collect();
-    if let Some(list) = list_beside(file) {
-        checks.push(areas_of_list(workload, &list, tick)?);
+    sessions.into_iter().map(|(checked, _)| Checked { note: note.clone(), ..checked }).collect()
+}
+
+/// Looks at whole spaces behind so many calls.
+fn look(calls: usize, oracle: &Spaces<ListRanges<u64>>, sessions: &mut [(Checked, Box<dyn Session>)]) {
+    for (checked, session) in sessions {
+        checked.valid(calls as u64, session.validate());
+        checked.compare(calls as u64, oracle.digest().to_string(), session.digest().to_string());
     }
-    Ok(checks)
 }
 
 /// The list that lies beside the trace.

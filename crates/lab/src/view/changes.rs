@@ -1,6 +1,7 @@
 //! What changed between two documents: the verdict of `freehold compare`.
 
 use super::Table;
+use super::findings::{Verdict, verdict};
 use super::side_by_side::{self, DOCUMENTS};
 use super::words::shown;
 use crate::record::{Field, Record, Results, figure_like};
@@ -13,7 +14,7 @@ const NAMES: [Field; 4] = [Field::Workload, Field::Engine, Field::Op, Field::N];
 const MOST: usize = 12;
 
 /// Figures of which less is better, before and after, that differ by the threshold and more, and beyond the spreads of both; `None` if
-/// nothing was compared.
+/// nothing was compared. As everywhere, a time of one round has no spread and is not judged.
 pub(super) fn table(results: &Results) -> Option<Table> {
     let is_compared = |(before, _): &(&Record, &Record)| {
         before.metric.is_compared()
@@ -23,11 +24,10 @@ pub(super) fn table(results: &Results) -> Option<Table> {
     let mut pairs = side_by_side::pairs(results);
     pairs.retain(is_compared);
     let compared = pairs.len();
+    pairs.retain(|(before, after)| verdict(after, before) != Verdict::NotJudged);
+    let judged = pairs.len();
     let ratio = |(before, after): &(&Record, &Record)| after.value / before.value;
-    pairs.retain(|pair| {
-        let [[least, most], [new_least, new_most]] = [pair.0.range(), pair.1.range()];
-        (new_least > most || new_most < least) && (ratio(pair) - 1.0).abs() >= THRESHOLD
-    });
+    pairs.retain(|pair| verdict(pair.1, pair.0) != Verdict::Even && (ratio(pair) - 1.0).abs() >= THRESHOLD);
     pairs.sort_by(|a, b| ratio(b).ln().abs().total_cmp(&ratio(a).ln().abs()));
     let worse = pairs.iter().filter(|pair| ratio(pair) > 1.0).count();
     let row = |pair: &(&Record, &Record)| {
@@ -46,8 +46,12 @@ pub(super) fn table(results: &Results) -> Option<Table> {
         names.chain([figure, old, new, change]).collect()
     };
     let header = NAMES.iter().map(|field| field.name()).chain(["figure", "before", "after", "verdict"]);
+    let once = match compared - judged {
+        0 => String::new(),
+        once => format!("; {once} more, measured in one round, are not judged"),
+    };
     let title = format!(
-        "Worse: {worse}, better: {}, of {compared} in all; by {:.0} % and more, beyond both spreads",
+        "Worse: {worse}, better: {}, of {judged} in all; by {:.0} % and more, beyond both spreads{once}",
         pairs.len() - worse,
         100.0 * THRESHOLD
     );

@@ -360,14 +360,21 @@ fn a_change_is_worse_or_better_beyond_a_threshold_and_both_spreads() {
         times(op, "after", after, &mut results);
     }
     times("gone", "before", [1.0, 2.0, 3.0], &mut results);
+    // One round tells nothing of the next.
+    for (when, ns) in [("before", 100.0), ("after", 200.0)] {
+        let key = Key::new("kva", "churn").op("once").engine("btree").param(Field::When, when);
+        results.of(key).rounds(Metric::Time, &[ns], 1);
+    }
     let (_, text) = shown("", &results);
     let lines: Vec<String> =
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let title = "Worse: 1, better: 1, of 4 in all; by 5 % and more, beyond both spreads";
+    let title =
+        "Worse: 1, better: 1, of 4 in all; by 5 % and more, beyond both spreads; 1 more, measured in one";
     let from = lines.iter().position(|line| line == title).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(
-        lines[from + 1..from + 4],
+        lines[from + 1..from + 5],
         [
+            "round, are not judged",
             "workload engine op n figure before after verdict",
             "churn btree faster time median 100 ns 50.0 ns better, -50 %",
             "churn btree slower time median 100 ns 150 ns worse, +50 %",

@@ -64,7 +64,7 @@ fn documents_are_set_side_by_side_as_the_test_robots_do() {
         &folder.path().join("old.json"),
         &[
             r#"alloc time median 43.5 ns ,"lo":40.0,"hi":50.0,"sd":5.22"#,
-            "free time median 123457 ns",
+            r#"free time median 123457 ns ,"lo":123000.0,"hi":124000.0,"sd":100.0"#,
             "free time p99 1234567890 ns",
             "alloc refused total 0 count",
             "whole metadata_share total 0.25 share",
@@ -90,6 +90,29 @@ fn documents_are_set_side_by_side_as_the_test_robots_do() {
     assert!(all.contains("worse, +100 %") && all.contains("better, -50 %"), "{all}");
 }
 
+/// The header is that of the documents, and another machine or build is told.
+#[test]
+fn documents_of_different_machines_are_told() {
+    let folder = TempDir::new().unwrap();
+    let old = document(&folder.path().join("old.json"), &["free time median 1 ns"]);
+    let all = text(&freehold(&["compare", &old, &old]).stdout);
+    assert!(
+        all.starts_with("freehold 0.1.0 · a CPU, 2 CPUs") && !all.contains("Times do not compare"),
+        "{all}"
+    );
+    let new = folder.path().join("new.json");
+    let other = fs::read_to_string(&old).unwrap();
+    let other = other.replace(r#""cpu":"a CPU","cpus":2"#, r#""cpu":"another","cpus":64"#);
+    fs::write(&new, other.replace(r#""optimised":true"#, r#""optimised":false"#)).unwrap();
+    let all = text(&freehold(&["compare", &old, new.to_str().unwrap()]).stdout).replace('\n', " ");
+    assert!(all.starts_with("freehold 0.1.0 · another, 64 CPUs"), "{all}");
+    for told in
+        ["built: with optimisation, then without", "processor: a CPU, then another; CPUs: 2, then 64."]
+    {
+        assert!(all.contains(told), "{told}: {all}");
+    }
+}
+
 #[test]
 fn long_names_and_figures_keep_their_columns() {
     let folder = TempDir::new().unwrap();
@@ -105,7 +128,7 @@ fn long_names_and_figures_keep_their_columns() {
         "old.json",
         &[
             &format!(r#"{name} time median 1 ns ,"lo":1.0,"hi":1.0,"sd":8.08"#),
-            "free time median 0 ns",
+            r#"free time median 0 ns ,"lo":0.0,"hi":0.0,"sd":0.0"#,
             "whole metadata_share total 0.5 share",
         ],
     );
@@ -113,7 +136,7 @@ fn long_names_and_figures_keep_their_columns() {
         "new.json",
         &[
             &format!(r#"{name} time median 2e9 ns ,"lo":2e9,"hi":2e9,"sd":4e10"#),
-            "free time median 5 ns",
+            r#"free time median 5 ns ,"lo":5.0,"hi":5.0,"sd":0.0"#,
             "whole metadata_share total 1.7e308 share",
         ],
     );
@@ -134,7 +157,10 @@ fn long_names_and_figures_keep_their_columns() {
 fn what_documents_hold_is_no_command_for_a_terminal_and_no_line_of_its_own() {
     let folder = TempDir::new().unwrap();
     let made = |name: &str, value: &str| {
-        document(&folder.path().join(name), &[&format!(r"\u001b[31m\nx time median {value} ns")])
+        document(
+            &folder.path().join(name),
+            &[&format!(r#"\u001b[31m\nx time median {value} ns ,"lo":{value},"hi":{value}"#)],
+        )
     };
     let (old, new) = (made("old.json", "1"), made("new.json", "1e300"));
     for form in ["lkml", "screen"] {

@@ -87,6 +87,42 @@ fn an_engine_that_is_off_by_one_fails_with_the_line() {
     assert!(text(&output.stderr).contains("operation"), "{}", text(&output.stderr));
 }
 
+/// Refuses what fits, or has no requests at all.
+#[test]
+fn an_engine_that_serves_nothing_is_neither_right_nor_fast() {
+    if !has_cc("an_engine_that_serves_nothing_is_neither_right_nor_fast") {
+        return;
+    }
+    let any = EXAMPLE.replace("FREEHOLD_LOWEST", "FREEHOLD_ANY");
+    let alloc = "\tanswer->status = FREEHOLD_NO_ROOM;\n\tfor (size_t i = 0; i <";
+    let with = |name: &str, status: &str| {
+        let wrong = any.replace(
+            alloc,
+            &format!("\tanswer->status = {status};\n\tif (it)\n\t\treturn;\n\tfor (size_t i = 0; i <"),
+        );
+        assert_ne!(wrong, any);
+        format!("so:{}", built(name, &wrong).display())
+    };
+    let (refuses, lacks) = (with("refuses", "FREEHOLD_NO_ROOM"), with("lacks", "FREEHOLD_UNSUPPORTED"));
+    let bump = include_str!("engines/bump.c").replace("size > it->unit", "size");
+    let refuses_percpu = format!("so:{}", built("refuses_percpu", &bump).display());
+    let half = data("vectors/percpu/u-min-stale-stock.txt.zst");
+    for (args, told) in [
+        (["verify", &data(CHURN), "--engine", &refuses], "was refused, though it fits at"),
+        (["verify", &data(CHURN), "--engine", &lacks], "nothing could be compared"),
+        (["verify", &half, "--engine", &refuses_percpu], "was refused, though a chunk could be made"),
+        (["replay", &data(CHURN), "--engine", &refuses], "requests were refused, though there was a place"),
+    ] {
+        let output = freehold(&args);
+        let said = (text(&output.stdout) + &text(&output.stderr)).replace('\n', " ");
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains(told), "{args:?}: {said}");
+    }
+    // Areas at a common base are no request of the header.
+    let loose = Results::of(&["verify", &data("vectors/kva/pcpu_loose.txt.zst"), "--engine", &example()]);
+    assert!(loose.notes().contains("1,337 requests that it does not have, not checked"), "{}", loose.notes());
+}
+
 #[test]
 fn an_engine_that_dies_or_hangs_is_reported_as_its_own() {
     if !has_cc("an_engine_that_dies_or_hangs_is_reported_as_its_own") {

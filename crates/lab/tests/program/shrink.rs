@@ -106,6 +106,8 @@ fn pages_and_instructions_are_conditions_too() {
     let more = ["--while", "more pages than bitmap", "--trials", "400"];
     let (said, file, ops) = shrunk("pages.shrunk.txt", &half, "bitmap-linux", &more);
     assert!(ops.len() < 2000 && said.contains("pages with memory: "), "{} {said}", ops.len());
+    // Those that are listed are all verified.
+    assert!(said.ends_with("pages.shrunk.txt\n"), "{said}");
     assert_eq!(freehold(&["verify", &file.display().to_string()]).status.code(), Some(0));
     if !freehold_lab::run::instructions::can_count() {
         eprintln!("pages_and_instructions_are_conditions_too: instructions: skipped: there is no valgrind");

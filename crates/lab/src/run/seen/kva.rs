@@ -25,11 +25,11 @@ impl Replayable for Kva {
     fn note(
         seen: &mut KvaSeen,
         judge: &mut KvaJudge,
-        _: &(dyn Session + 'static),
+        session: &(dyn Session + 'static),
         (op, at): (&Op, Option<usize>),
         answer: Answer,
     ) -> Result<(), String> {
-        let spans = judge.checker.check(op, answer)?;
+        let spans = judge.placed(op, answer, session)?;
         if at.is_none() && spans.is_empty() {
             return Err("found no room: two objects at one place?".to_owned());
         }

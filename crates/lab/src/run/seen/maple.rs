@@ -19,10 +19,15 @@ impl Replayable for Maple {
         Ok(if Kind::of(name)? == Kind::TreeEvents { tree_from_file(name)? } else { from_file(name)? })
     }
 
+    /// A space is looked at as a whole before it goes.
+    fn before(judge: &MapleJudge, session: &(dyn Session + 'static), op: &Op) -> Result<(), String> {
+        if op.call == Call::Destroy { judge.check_state(session) } else { Ok(()) }
+    }
+
     fn note(
         seen: &mut MapleSeen,
         judge: &mut MapleJudge,
-        session: &(dyn Session + 'static),
+        _: &(dyn Session + 'static),
         (op, _): (&Op, Option<usize>),
         answer: Answer,
     ) -> Result<(), String> {
@@ -30,8 +35,7 @@ impl Replayable for Maple {
         if let Some(fault) = answer.fault {
             *seen.faults.entry(fault).or_default() += 1;
         }
-        // A space is looked at as a whole when it goes.
-        if op.call == Call::Destroy { judge.check_state(session) } else { Ok(()) }
+        Ok(())
     }
 
     fn state(_: &Workload<Self>, _: &MapleJudge, session: &(dyn Session + 'static)) -> Footprint {

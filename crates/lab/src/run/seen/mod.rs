@@ -43,6 +43,15 @@ pub trait Replayable: Family {
         Self::Seen::default()
     }
 
+    /// Looks at what the next operation takes away, and no later look shows.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn before(judge: &Self::Judge, session: &Self::Session, op: &Self::Op) -> Result<(), String> {
+        let _ = (judge, session, op);
+        Ok(())
+    }
+
     /// Has an answer judged, to the operation of the workload's set-up or to operation `at` of those measured, and notes what it
     /// leads to.
     fn note(

@@ -1,7 +1,7 @@
 //! What is seen of a replay of per-CPU objects.
 
 use super::{Bucket, EngineRun, Replay, Replayable};
-use crate::family::{Percpu, PercpuJudge};
+use crate::family::{Judge, Percpu, PercpuJudge};
 use crate::record::{Field, Figures, Metric, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::percpu::from_file;
@@ -28,11 +28,7 @@ impl Replayable for Percpu {
     ) -> Result<(), String> {
         judge.check(op, answer)?;
         judge.see_pages(session);
-        if answer == Answer::NoRoom
-            && let Some(reason) = judge.wrongly_refused(op, session)
-        {
-            return Err(format!("the {op} was refused, though {reason}"));
-        }
+        judge.check_refusal(op, answer, session)?;
         let pages = session.populated_pages();
         seen.pages_peak = seen.pages_peak.max(pages);
         seen.pages_sum += u128::from(pages);

@@ -1,4 +1,4 @@
-use crate::run::stress::liar::{LEAKS, liar};
+use crate::run::stress::liar::{LEAKS, REFUSES, liar};
 use freehold_lab::run::bench::{Budget, bench};
 use freehold_lab::run::measure;
 use freehold_lab::workload::bench::{BenchWorkload, cases};
@@ -20,4 +20,10 @@ fn a_lost_free_is_found_in_a_bench() {
 fn a_lost_free_is_found_in_a_replay() {
     let lost = measure(churn().into_workload(), &[liar::<LEAKS>()], 0, &mut |_| ()).err().unwrap();
     assert!(lost.to_string().contains("bytes are free and"), "{lost}");
+}
+
+#[test]
+fn a_wrong_refusal_is_found_in_a_replay() {
+    let refused = measure(churn().into_workload(), &[liar::<REFUSES>()], 0, &mut |_| ()).err().unwrap();
+    assert!(refused.to_string().contains("was refused, though it fits at"), "{refused}");
 }

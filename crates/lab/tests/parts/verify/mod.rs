@@ -3,3 +3,4 @@ mod placed;
 mod placements;
 mod requests;
 mod streams;
+mod vma;
