@@ -3,6 +3,8 @@
 mod into_iter;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(test)]
+mod tests;
 
 pub use into_iter::IntoIter;
 

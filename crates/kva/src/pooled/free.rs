@@ -117,7 +117,7 @@ impl PooledSpace {
 
     /// The error for an address that no live slab or extent contained.
     #[cold]
-    fn why_not(&self, address: u64) -> FreeError {
+    pub(super) fn why_not(&self, address: u64) -> FreeError {
         let mut core = self.lock();
         let region = core.space.region_at(address).map(|region| *region.value());
         if region == Some(ASIDE) {

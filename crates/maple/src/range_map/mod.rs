@@ -14,6 +14,8 @@ mod overlay;
 mod serde;
 mod store;
 mod taking;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod update;
 

@@ -1,9 +1,11 @@
 //! Requests of all kinds find the free space there is, and bounds and cursors stay valid.
 
-use super::index::ALIGNMENTS;
+use super::index::{ALIGNMENTS, Index};
 use super::keys::NOWHERE;
 use super::slot_of_bound;
-use crate::{ChunkSet, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Offset, Population, Request};
+use crate::geometry::BIT_BYTES;
+use crate::object_map::WORD;
+use crate::{ChunkSet, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Offset, OutOfMemory, Population, Request};
 use freehold_units::{Tally, Work};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -198,12 +200,25 @@ fn a_broken_bound_or_cursor_is_seen() {
     broken.chunks.index.most.set(0, [99; ALIGNMENTS]);
     broken.chunks.relocate(0);
     assert_eq!(found(&broken), Err("P7"));
-    let mut broken = set.clone();
-    *broken.chunks.index.keys.cursor(0) = NOWHERE;
-    assert_eq!(found(&broken), Err("P8"));
+    for position in [places[2000].offset_bytes / BIT_BYTES / WORD + 1, NOWHERE] {
+        let mut broken = set.clone();
+        *broken.chunks.index.keys.cursor(0) = position;
+        assert_eq!(found(&broken), Err("P8"));
+    }
     let mut broken = set.clone();
     broken.chunks.index.pages.set(0, [1, 0]);
     assert_eq!(found(&broken), Err("P9"));
+}
+
+/// Words of 127 such chunks have positions below [`NOWHERE`].
+#[test]
+fn a_chunk_whose_words_would_have_no_positions_is_refused() {
+    let mut index = Index::new(WORD << 25);
+    for chunk in 0..127 {
+        index.reserve().unwrap();
+        index.reach(chunk);
+    }
+    assert_eq!(index.reserve(), Err(OutOfMemory));
 }
 
 #[test]

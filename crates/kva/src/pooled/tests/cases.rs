@@ -132,6 +132,16 @@ fn wrong_frees_are_told() {
     assert_eq!(space.free(address), Err(FreeError::AlreadyFree { address, block }));
 }
 
+/// A free that met no slab, where there is one by the time that it has the lock.
+#[test]
+fn an_address_whose_slab_came_meanwhile_is_free_with_its_granule() {
+    let space = space(64);
+    let block = Span::from_size(space.alloc(0x2000).unwrap().first() + 0x1000, 0x1000).unwrap();
+    for address in [block.first(), block.first() + 8, block.last()] {
+        assert_eq!(space.why_not(address), FreeError::AlreadyFree { address, block });
+    }
+}
+
 #[test]
 fn exhausted_and_freed_one_block_remains() {
     for granules in [1, 3, 10, 16, 100, 256, 400] {
