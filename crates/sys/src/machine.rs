@@ -100,10 +100,11 @@ pub fn tracefs() -> Option<&'static str> {
 
 /// A file's text without white space at its end; `None` if it cannot be read, or if there is no memory for it.
 pub(crate) fn read(path: &str) -> Option<String> {
-    // The standard library probes with a buffer whose growth cannot fail, unless there is space for a short file.
+    // The standard library probes with a buffer whose growth cannot fail, unless there is space for a short file. As a
+    // part of a file (`take`) it is read without calls that ask for its length, which a filter may forbid.
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(4096).ok()?;
-    fs::File::open(path).ok()?.read_to_end(&mut bytes).ok()?;
+    fs::File::open(path).ok()?.take(u64::MAX).read_to_end(&mut bytes).ok()?;
     bytes.truncate(bytes.trim_ascii_end().len());
     String::from_utf8(bytes).ok()
 }
