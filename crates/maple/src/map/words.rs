@@ -130,7 +130,7 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Makes a planned store, and returns what it removes within `span`, for which `taken` has capacity. If a split
-    /// panics, nothing has changed, and `taken` leaks, with the values that were split so far.
+    /// panics, nothing has changed; if it is the second of one entry, `taken` leaks with the value of the first.
     ///
     /// The first and the last entry may be cut. Both are split before a word is turned back into its value, after which
     /// it stands for nothing: the words must be in the tree if a split panics.
@@ -141,9 +141,14 @@ impl<E: StoredValue> WordMap<E> {
         value: Option<E>,
         taken: Vec<(Span, E)>,
     ) -> Removed<E> {
-        let cut = self.tree.slot_of(span.last());
-        let cut = cut.entry.filter(|_| cut.span.last() > span.last());
-        let mut last = cut.map(|word| self.owned(word));
+        let owned = |index: u64, is_cut: fn(Span, Span) -> bool| {
+            let slot = self.tree.slot_of(index);
+            slot.entry.filter(|_| is_cut(slot.span, span)).map(|word| self.owned(word))
+        };
+        let mut last = owned(span.last(), |part, span| part.last() > span.last());
+        let starts_before =
+            |part: Span, span: Span| part.first() < span.first() && part.last() <= span.last();
+        let mut first = owned(span.first(), starts_before);
         // If something panics, values whose words are still in the tree must not be dropped.
         let mut taken = ManuallyDrop::new(taken);
         for (part, word) in self.tree.entries_from(span.first()).take_while(|(part, _)| part.overlaps(span)) {
@@ -153,7 +158,8 @@ impl<E: StoredValue> WordMap<E> {
                 // - Until then its value is not used.
                 unsafe { E::from_word(word) }
             } else {
-                last.take_if(|_| part.last() > span.last()).unwrap_or_else(|| self.owned(word))
+                let end = if part.last() > span.last() { &mut last } else { &mut first };
+                end.take().expect("M1: entries do not overlap, so each end of a range cuts one")
             };
             taken.push((overlap(part, span), value));
         }
