@@ -111,6 +111,7 @@ fn pools_that_cannot_be_are_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has not the call that makes a part accessible")]
 fn bytes_that_were_declared_before_they_were_accessible_are_cleared() {
     let vm = vm();
     let pool = vm.slots(&SlotLayout::new(64 << 10).count(64).accessible(8192)).unwrap();
