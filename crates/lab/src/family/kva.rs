@@ -56,13 +56,14 @@ pub struct KvaJudge {
     takes: Takes,
     /// It shows its free blocks.
     shows_blocks: bool,
-    requests: u64,
+    /// Requests that were served.
+    served: u64,
     /// Requests that were refused though there was a place.
     missed: u64,
 }
 
-/// Of so many requests at least, an engine that misses a place for more than three in four does not look for one.
-const REQUESTS: u64 = 64;
+/// An engine that has missed so many places and served no request looks for none.
+const MOST_MISSED: u64 = 64;
 
 impl KvaJudge {
     /// Checks an answer as [`Judge::check`] does; the spans that were taken. A refusal of what fits is wrong of an engine that finds
@@ -77,7 +78,7 @@ impl KvaJudge {
         session: &(dyn Session + 'static),
     ) -> Result<Vec<Span>, String> {
         let spans = self.checker.check(op, answer)?;
-        self.requests += u64::from(!op.is_free());
+        self.served += u64::from(!op.is_free() && !spans.is_empty());
         match self.check_refusal(op, answer, session) {
             Err(_) if !matches!(self.takes, Takes::Lowest | Takes::Highest | Takes::BestFit) => {
                 self.missed += 1
@@ -92,7 +93,7 @@ impl Judge<Kva> for KvaJudge {
     fn new(entry: &EngineEntry, scene: &Space) -> Self {
         let checker = Checker::of(&entry.takes.reach(&scene.layout));
         let shows_blocks = entry.outside.is_none();
-        Self { checker, takes: entry.takes, shows_blocks, requests: 0, missed: 0 }
+        Self { checker, takes: entry.takes, shows_blocks, served: 0, missed: 0 }
     }
 
     fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
@@ -110,9 +111,8 @@ impl Judge<Kva> for KvaJudge {
     }
 
     fn check_state(&self, session: &dyn Session) -> Result<(), String> {
-        let Self { requests, missed, .. } = *self;
-        if requests >= REQUESTS && missed > requests / 4 * 3 {
-            return Err(format!("{missed} of {requests} requests were refused, though there was a place"));
+        if self.served == 0 && self.missed >= MOST_MISSED {
+            return Err(format!("all of {} requests were refused, though there was a place", self.missed));
         }
         let mut blocks = Vec::new();
         session.free_blocks(&mut |block| blocks.push(block));
