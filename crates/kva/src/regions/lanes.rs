@@ -65,7 +65,7 @@ impl<V> Leaf<V> {
     }
 
     /// The slot of the region that contains a lane.
-    #[inline(always)]
+    #[inline(always)] // a part of `region_at` alone
     fn slot_at(&self, lane: i32) -> Option<usize> {
         let mut found = 0;
         for slot in 0..WIDTH {
