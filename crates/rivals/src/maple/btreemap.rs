@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct BTreeMapRanges<V> {
     /// First index to last index and value.
-    entries: BTreeMap<u64, (u64, V)>,
+    pub(super) entries: BTreeMap<u64, (u64, V)>,
 }
 
 impl<V: Copy> BTreeMapRanges<V> {

@@ -15,7 +15,7 @@ use freehold_units::{Align, Span};
 #[derive(Clone, Debug, Default)]
 pub struct ListRanges<V> {
     /// First index, last index and value.
-    entries: Vec<(u64, u64, V)>,
+    pub(super) entries: Vec<(u64, u64, V)>,
     /// Equal neighbours become one range.
     merges: bool,
 }

@@ -10,7 +10,7 @@ use nodit::{Interval, NoditMap};
 /// A `NoditMap`.
 #[derive(Clone, Debug)]
 pub struct NoditRanges {
-    map: NoditMap<u64, Interval<u64>, u64>,
+    pub(super) map: NoditMap<u64, Interval<u64>, u64>,
 }
 
 fn interval(span: Span) -> Interval<u64> {

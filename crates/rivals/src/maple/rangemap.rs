@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 /// A `RangeInclusiveMap`.
 #[derive(Clone, Debug, Default)]
 pub struct RangemapRanges {
-    map: RangeInclusiveMap<u64, u64>,
+    pub(super) map: RangeInclusiveMap<u64, u64>,
 }
 
 impl RangemapRanges {

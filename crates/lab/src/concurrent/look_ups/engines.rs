@@ -71,7 +71,7 @@ macro_rules! look_ups {
                 $put
             }
 
-            #[inline]
+            #[inline(always)] // so that a call is added to none of them
             fn holding(&self, $index: u64) -> Option<Found> {
                 let $asked = self;
                 $holding

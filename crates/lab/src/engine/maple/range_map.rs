@@ -123,7 +123,7 @@ impl<A: Ask> WordMapRanges<A> {
 /// A [`RangeMap`] of numbers, which it keeps beside the tree as it does any value.
 #[derive(Debug, Default)]
 pub struct AnyMapRanges {
-    map: RangeMap<u64>,
+    pub(super) map: RangeMap<u64>,
 }
 
 impl AnyMapRanges {

@@ -9,6 +9,7 @@ use super::{AnyMapRanges, Ask, WordMapRanges};
 use freehold::maple::{RangeMap, WordMap};
 use freehold::units::Span;
 use freehold_rivals::maple::Second;
+use freehold_rivals::sum_both;
 use freehold_trace::maple::{RangeDriver, Steps, Trees};
 use std::time::{Duration, Instant};
 
@@ -83,25 +84,8 @@ pub(super) fn both<R: Second + 'static>(initial: &Steps) -> Box<dyn Two> {
 
 impl<R: Second> Two for Both<R> {
     fn perform(&self, times: usize) -> u64 {
-        let pass = |_| two_loops(self.0.iter(), R::iter_other(&self.1));
-        (0..times).map(pass).fold(0, u64::wrapping_add)
+        (0..times).map(|_| R::sum_both(&self.0, &self.1)).fold(0, u64::wrapping_add)
     }
-}
-
-/// The loops.
-#[inline(never)]
-fn two_loops(
-    one: impl Iterator<Item = (u64, u64, u64)>,
-    other: impl Iterator<Item = (u64, u64, u64)>,
-) -> u64 {
-    let mut sum = 0_u64;
-    for (first, last, value) in one {
-        sum = sum.wrapping_add(first ^ last ^ value);
-    }
-    for (first, last, value) in other {
-        sum = sum.wrapping_add(first ^ last ^ value);
-    }
-    sum
 }
 
 impl<A: Ask> Second for WordMapRanges<A> {
@@ -115,9 +99,9 @@ impl<A: Ask> Second for WordMapRanges<A> {
         map
     }
 
-    #[inline]
-    fn iter_other(other: &Self::Other) -> impl Iterator<Item = (u64, u64, u64)> {
-        other.iter().map(|(span, value)| (span.first(), span.last(), u64::from(value)))
+    #[inline(never)]
+    fn sum_both(one: &Self, other: &Self::Other) -> u64 {
+        sum_both!(&one.map, other; (span, value) => span.first() ^ span.last() ^ u64::from(value))
     }
 }
 
@@ -132,8 +116,8 @@ impl Second for AnyMapRanges {
         map
     }
 
-    #[inline]
-    fn iter_other(other: &Self::Other) -> impl Iterator<Item = (u64, u64, u64)> {
-        other.iter().map(|(span, &value)| (span.first(), span.last(), u64::from(value)))
+    #[inline(never)]
+    fn sum_both(one: &Self, other: &Self::Other) -> u64 {
+        sum_both!(&one.map, other; (span, value) => span.first() ^ span.last() ^ u64::from(*value))
     }
 }

@@ -85,8 +85,8 @@ impl<const HOW: u8, const AT: u32> Second for Liar<HOW, AT> {
         BTreeMapRanges::other(ranges)
     }
 
-    fn iter_other(other: &Self::Other) -> impl Iterator<Item = (u64, u64, u64)> {
-        BTreeMapRanges::iter_other(other)
+    fn sum_both(one: &Self, other: &Self::Other) -> u64 {
+        BTreeMapRanges::sum_both(&one.map, other)
     }
 }
 
