@@ -219,9 +219,9 @@ pub fn kept(family: &str) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     Ok(strings)
 }
 
-/// How many bounds hold.
+/// How many bounds hold. One that cannot be told is broken.
 #[derive(Default)]
-struct Verdict {
+pub struct Verdict {
     hold: u32,
     broken: Vec<String>,
     not_run: u32,
@@ -229,7 +229,7 @@ struct Verdict {
 
 impl Verdict {
     /// Adds a figure at all sizes as a row.
-    fn add(
+    pub fn add(
         &mut self,
         results: &mut Results,
         subject: Stressed,
@@ -263,7 +263,8 @@ impl Verdict {
         }
     }
 
-    fn say(self, results: &mut Results) {
+    /// Says which are broken; the run has failed if one is, or if none holds.
+    pub fn say(self, results: &mut Results) {
         results.failed = !self.broken.is_empty() || self.hold == 0;
         for broken in &self.broken {
             results.note(format!("BROKEN: {broken}"));

@@ -10,7 +10,7 @@ use crate::engine::EngineEntry;
 use crate::family::{Family, Kva};
 use crate::kind::Subject;
 use crate::predict::{Settings, Way, add_predicted};
-use crate::record::{Field, Metric, Results};
+use crate::record::{Field, Metric, Results, count};
 use crate::run::{Options, measure};
 use crate::study::{maple_2025, percpu_2017};
 use crate::workload::churn;
@@ -19,6 +19,10 @@ use crate::{Progress, data_folder};
 /// Timed rounds of the trace of per-CPU objects, whose area map takes its time.
 const PERCPU_ROUNDS: usize = 3;
 
+/// What records call the growth of an allocation's work.
+const GROWTH: &str = "growth of churn";
+/// Why a linear engine is left out.
+const TOO_LONG: &str = "its work is in proportion to the objects, and it would take too long";
 /// Live objects at which it is counted how an allocation's work grows, and where a linear engine is still worth waiting for.
 const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const LINEAR_LIMIT: u64 = 100_000;
@@ -42,7 +46,7 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
     let mut results = replay::run(&workloads, &[], progress)?;
     let drained = data_folder()?.join("drained").join("bpfstorm.kva.csv.zst");
     add_predicted(&drained, None, &Settings::default(), Way::default(), &mut results)?;
-    growth(&engines, &mut results, progress)?;
+    growth(&engines, &SIZES, &mut results, progress)?;
     // Crates that cannot replay a recording, as they know no fixed addresses, win some of these.
     let options = Options { quick: true, workloads: CASES.map(str::to_owned).into(), ..Options::default() };
     results.absorb(bench::run(Subject::Kva, &options, progress)?);
@@ -51,14 +55,28 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
     Ok(results)
 }
 
-/// How an allocation's work grows with the number of live objects: the talk's point, in exact counts.
-fn growth(engines: &[EngineEntry], results: &mut Results, progress: &mut Progress) -> anyhow::Result<()> {
-    for n in SIZES {
-        let in_time: Vec<_> =
-            engines.iter().filter(|entry| n <= LINEAR_LIMIT || !entry.linear).copied().collect();
+/// How an allocation's work grows with the number of live objects: the talk's point, in exact counts. Says which engines have no
+/// figure at a size, and why.
+///
+/// # Errors
+/// There is too little memory for a size, or an engine answers wrong.
+pub fn growth(
+    engines: &[EngineEntry],
+    sizes: &[u64],
+    results: &mut Results,
+    progress: &mut Progress,
+) -> anyhow::Result<()> {
+    for &n in sizes {
+        let (late, in_time): (Vec<EngineEntry>, Vec<EngineEntry>) =
+            engines.iter().partition(|entry| n > LINEAR_LIMIT && entry.linear);
         let churned = measure(churn(n, PAIRS, 100_000 + n)?, &in_time, 0, &mut |what| progress.tick(what))?;
+        let late = late.into_iter().map(|entry| (entry, TOO_LONG.to_owned()));
+        for (entry, reason) in churned.refused.iter().cloned().chain(late) {
+            let label = entry.label();
+            results.note(format!("{GROWTH} at {} live objects: {label} left out: {reason}", count(n)));
+        }
         for run in &churned.runs {
-            let key = run.entry.key("growth of churn").op("alloc").param(Field::N, n);
+            let key = run.entry.key(GROWTH).op("alloc").param(Field::N, n);
             results.of(key).counts(Metric::Work, &mut run.counted.work_of(&churned.workload.ops, 0));
         }
     }

@@ -79,11 +79,13 @@ impl KvaJudge {
     ) -> Result<Vec<Span>, String> {
         let spans = self.checker.check(op, answer)?;
         self.served += u64::from(!op.is_free() && !spans.is_empty());
-        match self.check_refusal(op, answer, session) {
-            Err(_) if !matches!(self.takes, Takes::Lowest | Takes::Highest | Takes::BestFit) => {
-                self.missed += 1
+        let finds_all = matches!(self.takes, Takes::Lowest | Takes::Highest | Takes::BestFit);
+        // One that has served a request may pass over any place.
+        if finds_all || self.served == 0 {
+            match self.check_refusal(op, answer, session) {
+                Err(_) if !finds_all => self.missed += 1,
+                judged => judged?,
             }
-            judged => judged?,
         }
         Ok(spans)
     }

@@ -5,7 +5,7 @@
 use super::Sheet;
 use super::plan::{self, Plan, Ran, Stop};
 use crate::engine::EngineEntry;
-use crate::family::{Family, Judge, Kva, KvaJudge, Outcome};
+use crate::family::{Family, Judge, Kva, KvaJudge};
 use crate::record::Counts;
 use crate::workload::bench::BenchWorkload;
 use crate::workload::whole_scene;
@@ -13,7 +13,7 @@ use freehold::units::{Span, Tally, Work};
 use freehold_trace::kva::{Answer, Op, Session};
 use std::time::{Duration, Instant};
 
-/// How long an engine may take, checks included: in all, and for each operation beside.
+/// How long an engine may take, checks included but for those of refusals: in all, and for each operation beside.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Setting up.
@@ -167,18 +167,15 @@ impl Bench<'_> {
         let (all, started, limit) = (ops.len(), Instant::now(), limit(self.budget.setup, ops.len()));
         for (at, op) in ops.iter().enumerate() {
             let (answer, _) = session.run_counted(op);
-            match Kva::outcome(answer) {
-                Outcome::Unsupported => {
-                    session.validate().map_err(Stop::Wrong)?;
-                    return Ok(Err(NO_REQUESTS.to_owned()));
-                }
-                Outcome::Refused => {
-                    return Ok(Err(format!("no room after {at} of {all} operations of the set-up")));
-                }
-                Outcome::Done => {}
+            if answer == Answer::Unsupported {
+                session.validate().map_err(Stop::Wrong)?;
+                return Ok(Err(NO_REQUESTS.to_owned()));
             }
-            let checked = judge.check(op, answer);
+            let checked = judge.placed(op, answer, session.as_ref());
             checked.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
+            if answer == Answer::NoRoom {
+                return Ok(Err(format!("no room after {at} of {all} operations of the set-up")));
+            }
             if at % 64 == 0 && started.elapsed() > limit {
                 let took = format!("took {:.1} s", limit.as_secs_f64());
                 return Err(Stop::LeftOut(format!("{at} of {all} operations of the set-up {took}")));
@@ -191,14 +188,18 @@ impl Bench<'_> {
         let Self { workload, rounds, .. } = *self;
         let wanted = workload.round * rounds;
         let (mut done, started, limit) = (0, Instant::now(), limit(self.budget.rounds, wanted));
-        while done < wanted && started.elapsed() <= limit {
+        // The judge looks through a whole window for a place that was passed over.
+        let mut judging = Duration::ZERO;
+        while done < wanted && started.elapsed().saturating_sub(judging) <= limit {
             for op in workload.pieces(done, workload.period).into_iter().flatten() {
                 let (answer, tally) = run.session.run_counted(op);
                 let at = run.answers.len();
                 if answer == Answer::Unsupported {
                     run.session.validate().map_err(Stop::Wrong)?;
                 }
-                let checked = judge.check(op, answer);
+                let refused = (answer == Answer::NoRoom).then(Instant::now);
+                let checked = judge.placed(op, answer, run.session.as_ref());
+                judging += refused.map_or(Duration::ZERO, |refused| refused.elapsed());
                 checked.map_err(|reason| Stop::Wrong(format!("operation {at}: {reason}")))?;
                 match answer {
                     Answer::Unsupported => return Err(Stop::LeftOut(NO_REQUESTS.to_owned())),

@@ -3,8 +3,9 @@
 use freehold_lab::adversary::{
     Bound, Figures, Meter, OP_BYTES, SUBJECTS, TOLERANCE, Unit, climb, exponent, play, sequences,
 };
-use freehold_lab::commands::adversary::{STRING_OPS, kept};
+use freehold_lab::commands::adversary::{STRING_OPS, Verdict, kept};
 use freehold_lab::kind::Stressed;
+use freehold_lab::record::Results;
 use freehold_lab::workload::SplitMix;
 
 #[test]
@@ -32,7 +33,7 @@ fn what_grows_faster_than_its_bound_is_told() {
                 Figures {
                     ready_ops: u64::from(n),
                     ready: u64::from(n) * 3,
-                    each: vec![u64::from(n), of(n), of(n)],
+                    each: vec![u64::from(n), 5, of(n), 5],
                 },
             )
         })
@@ -43,6 +44,41 @@ fn what_grows_faster_than_its_bound_is_told() {
     assert_eq!(holds(|_| 5), [true, true, true]);
     assert_eq!(holds(|n| u64::from(n) / 10), [true, true, false], "linear again and again");
     assert_eq!(holds(|n| u64::from(n) * u64::from(n)), [false, false, false]);
+}
+
+#[test]
+fn a_bound_that_is_broken_or_cannot_be_told_fails_the_run() {
+    let sequence = sequences(Stressed::Kva).unwrap()[0];
+    let said = |sizes: &[u32], of: fn(u64) -> u64| {
+        let figures = |&n: &u32| {
+            let n64 = u64::from(n);
+            (n, Figures { ready_ops: n64, ready: 3 * n64, each: vec![n64, of(n64), of(n64)] })
+        };
+        let figures: Vec<_> = sizes.iter().map(figures).collect();
+        let (mut results, mut verdict) = (Results::default(), Verdict::default());
+        for judged in sequence.judge(&figures) {
+            verdict.add(&mut results, Stressed::Kva, sequence.name, sequence.op, sequence.unit, &judged);
+        }
+        verdict.say(&mut results);
+        (results.failed, results.notes.join("; "))
+    };
+    let all_hold = "passed: 3 bounds hold, 0 are broken, 0 sequences were not run".to_owned();
+    assert_eq!(said(&[100, 1000], |_| 5), (false, all_hold));
+    let (failed, notes) = said(&[100, 1000], |n| n / 10);
+    let broken = format!(
+        "BROKEN: {}, {}, worst later on: exponent 1.00, above 0.28 of log n",
+        sequence.name, sequence.op
+    );
+    assert!(failed && notes.starts_with(&broken), "{notes}");
+    assert!(notes.ends_with("; FAILED: 2 bounds hold, 1 are broken, 0 sequences were not run"), "{notes}");
+    let (failed, notes) = said(&[100], |_| 5);
+    assert!(
+        failed && notes.ends_with("FAILED: 0 bounds hold, 3 are broken, 0 sequences were not run"),
+        "{notes}"
+    );
+    let mut nothing = Results::default();
+    Verdict::default().say(&mut nothing);
+    assert!(nothing.failed);
 }
 
 /// The answers of each sequence are right, and those in work stay within their bounds at small sizes.

@@ -2,18 +2,30 @@
 
 use freehold::percpu::{Config, FirstFit, Population};
 use freehold_lab::commands::bench::percpu::Plan;
+use freehold_lab::commands::main_job::growth;
 use freehold_lab::commands::{DEFINITIONS, definition, doctor};
-use freehold_lab::data_folder;
 use freehold_lab::engine::percpu::{ChunkSetEngine, EngineEntry, PercpuFacts};
-use freehold_lab::engine::{Compared, Listed};
+use freehold_lab::engine::{Compared, ENGINES, KvaFacts, Listed, Make};
 use freehold_lab::family::Percpu;
 use freehold_lab::record::{Record, Results};
 use freehold_lab::run::stress::{Stress, stress};
 use freehold_lab::run::{Replayable, measure};
 use freehold_lab::workload::percpu::Kind;
 use freehold_lab::workload::suite::{Benched, Params, Suited};
+use freehold_lab::{Progress, data_folder};
 use freehold_sys::{Ability, rseq};
 use freehold_trace::percpu::Driver;
+
+#[test]
+fn who_has_no_figure_in_the_table_of_growth_is_named() {
+    let make: Make = |_, _| Err("no such space".to_owned());
+    let lacking = Listed { engine: "lacking", placement: None, ..ENGINES[0] };
+    let lacking = lacking.with(KvaFacts { make, ..ENGINES[0].facts });
+    let (mut results, mut progress) = (Results::default(), Progress::silent());
+    growth(&[ENGINES[0], lacking], &[1_000], &mut results, &mut progress).unwrap();
+    assert_eq!(results.notes, ["growth of churn at 1,000 live objects: lacking left out: no such space"]);
+    assert!(results.records.iter().all(|record| record.key.engine == "btree"));
+}
 
 #[test]
 fn every_definition_is_read() {

@@ -1,6 +1,8 @@
 //! Records, and the time that a run lies on.
 
-use freehold_lab::record::{Field, Key, Metric, Results, SCHEMA, byte_ticks, read, round_step};
+use freehold_lab::record::{
+    Counts, Field, Key, Metric, Record, Results, SCHEMA, Stat, byte_ticks, read, round_step,
+};
 
 #[test]
 fn steps_are_round() {
@@ -43,6 +45,32 @@ fn a_record_that_is_none_is_named() {
         assert!(error.contains(says) && error.contains("\"workload\":\"here\""), "{error}");
     }
     std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn what_has_failed_within_has_failed() {
+    let mut whole = Results::default();
+    for failed in [false, true, false] {
+        whole.absorb(Results { failed, ..Results::default() });
+    }
+    assert!(whole.failed);
+}
+
+#[test]
+fn percentiles_are_values_at_their_rank() {
+    let mut results = Results::default();
+    let mut counts: Counts = (1..=2000).rev().collect();
+    results.of(Key::new("kva", "counts")).counts(Metric::Work, &mut counts);
+    results.of(Key::new("kva", "singles")).singles(&mut counts, &[[900, 1, 16], [1100, 8, 2]]);
+    let of = |workload: &str, stat| {
+        let is = |record: &&Record| record.key.workload == workload && record.stat == stat;
+        results.records.iter().find(is).map(|record| (record.value, record.spread)).unwrap()
+    };
+    let counted = [Stat::Mean, Stat::P99, Stat::P999, Stat::Max].map(|stat| of("counts", stat).0);
+    assert_eq!(counted, [1000.5, 1980.0, 1998.0, 2000.0]);
+    assert_eq!(of("singles", Stat::Median), (1000.0, Some([900.0, 1100.0])));
+    assert_eq!(of("singles", Stat::P99), (1980.0, Some([1.0, 8.0])));
+    assert_eq!(of("singles", Stat::P999), (1998.0, Some([2.0, 16.0])));
 }
 
 #[test]

@@ -252,7 +252,38 @@ fn recordings_are_set_side_by_side_and_the_figures_are_those_of_their_lines() {
         let slack = if *was == 0.0 { 0.011 } else { 0.06 + 100.0 * (0.011 / was.abs()).min(0.012) };
         assert!((change - expected).abs() <= slack, "{name}: {was} {change} {is}");
     }
+    // Each was predicted in one way or not; how many were in all is a sum of these.
+    let ways = || rows.iter().filter(|(name, _)| name.starts_with("predicted.") && name.ends_with(".share%"));
+    for side in [0, 2] {
+        let parts =
+            ways().filter(|(name, _)| *name != "predicted.predicted.share%").map(|(_, row)| row[side]);
+        let sum: f64 = parts.sum();
+        assert!((sum - 100.0).abs() < 0.1, "{sum}: {told}");
+    }
     assert!(rows.contains_key("predicted.unknown.share%") && rows.contains_key("lifetime.time_ns"), "{told}");
+}
+
+#[test]
+fn figures_of_one_document_alone_are_counted() {
+    let folder = TempDir::new().unwrap();
+    let made = |name: &str, records: &[&str]| document(&folder.path().join(name), records);
+    let told = |old: &str, new: &str, code: i32| {
+        let output = freehold(&["compare", old, new]);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+        text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let old =
+        made("old.json", &["alloc refused total 0 count", "a nodes total 7 count", "b nodes total 1 count"]);
+    let new = made("new.json", &["alloc refused total 0 count", "c nodes total 4 count"]);
+    let other = made("other.json", &["d nodes total 4 count"]);
+    let some = told(&old, &new, 0);
+    let says =
+        "Exact figures: 1 the same, 0 different. Figures of the first document alone: 2; of the second: 1.";
+    assert!(some.contains(says), "{some}");
+    let none = told(&old, &other, 1);
+    let says =
+        "Exact figures: 0 the same, 0 different. Figures of the first document alone: 3; of the second: 1.";
+    assert!(none.contains(says) && none.contains("FAILED: no figure is in both documents"), "{none}");
 }
 
 #[test]

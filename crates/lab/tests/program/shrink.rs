@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const CHURN: &str = "vectors/kva/churn_n100.txt.zst";
+const FEW: &str = "vectors/kva/kt_fix_size.txt.zst";
+const HALF: &str = "vectors/percpu/u-r1024-al-fixed.txt.zst";
 const FIRST_FIT: &str = include_str!("../../examples/first_fit.c");
 const SORTED: &str = include_str!("engines/sorted.c");
 
@@ -102,7 +104,7 @@ fn a_map_that_forgets_is_told_from_programs_streams_and_logs() {
 
 #[test]
 fn pages_and_instructions_are_conditions_too() {
-    let half = data("vectors/percpu/u-r1024-al-fixed.txt.zst");
+    let half = data(HALF);
     let more = ["--while", "more pages than bitmap", "--trials", "400"];
     let (said, file, ops) = shrunk("pages.shrunk.txt", &half, "bitmap-linux", &more);
     assert!(ops.len() < 2000 && said.contains("pages with memory: "), "{} {said}", ops.len());
@@ -113,7 +115,7 @@ fn pages_and_instructions_are_conditions_too() {
         eprintln!("pages_and_instructions_are_conditions_too: instructions: skipped: there is no valgrind");
         return;
     }
-    let few = data("vectors/kva/kt_fix_size.txt.zst");
+    let few = data(FEW);
     let slower = ["--while", "slower than gap-list by 1", "--trials", "2"];
     let (said, ..) = shrunk("slower.shrunk.txt", &few, "btree:lowest", &slower);
     assert!(said.contains("instructions: ") && said.contains("the last of the trials"), "{said}");
@@ -122,7 +124,7 @@ fn pages_and_instructions_are_conditions_too() {
 #[test]
 fn what_cannot_be_shrunk_is_said() {
     let to = out("none.shrunk.txt").display().to_string();
-    let churn = data(CHURN);
+    let [churn, few, half] = [CHURN, FEW, HALF].map(data);
     for (args, code, words) in [
         (
             vec![churn.as_str(), "--engine", "btree:lowest", "--while", "differs"],
@@ -135,6 +137,17 @@ fn what_cannot_be_shrunk_is_said() {
             vec![&churn, "--engine", "btree:lowest", "--while", "more pages than rbtree:linux"],
             2,
             "per-CPU objects",
+        ),
+        // It takes more than that other, and not so many times as much; and it has no more pages than itself.
+        (
+            vec![&few, "--engine", "btree:lowest", "--while", "slower than gap-list by 1000"],
+            1,
+            "nothing to shrink: on this file it is not true",
+        ),
+        (
+            vec![&half, "--engine", "bitmap", "--while", "more pages than bitmap"],
+            1,
+            "nothing to shrink: on this file it is not true",
         ),
         (vec![&churn, "--engine", "none", "--while", "differs"], 2, "no engine"),
         (vec!["/nowhere.txt", "--engine", "btree:lowest", "--while", "differs"], 1, "/nowhere.txt"),

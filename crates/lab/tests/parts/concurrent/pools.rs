@@ -3,11 +3,11 @@ use freehold::kva::Request;
 use freehold::units::Span;
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::pools::cases;
-use freehold_lab::concurrent::pools::engines::{ENTRIES, FINDS, Held};
+use freehold_lab::concurrent::pools::engines::{ENTRIES, FINDS, Held, ONE_LOCK};
 use freehold_lab::concurrent::pools::lock::Used;
 use freehold_lab::concurrent::pools::pool::{Pool, whole};
 use freehold_lab::concurrent::{Options, POOLS, Who};
-use freehold_lab::record::Metric;
+use freehold_lab::record::{Field, Metric, Record};
 use freehold_lab::{Progress, promises};
 
 #[test]
@@ -28,6 +28,20 @@ fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
             assert_eq!(has(Metric::LockWaits), allocates && case.name != "locate");
         }
     }
+    // The slowest round has the lowest rate.
+    for time in results.records.iter().filter(|record| record.metric == Metric::Time) {
+        let is_rate = |record: &&Record| record.key == time.key && record.metric == Metric::Rate;
+        let rate = results.records.iter().find(is_rate).unwrap();
+        let threads: f64 = time.field(Field::Threads).unwrap().parse().unwrap();
+        let seen = rate.range()[0] * time.range()[1] / 1e9;
+        assert!((seen / threads - 1.0).abs() < 1e-6, "{seen} of {threads} threads: {time:?}");
+    }
+    // One lock is taken for a block, and for giving it back.
+    let is_pair = |record: &&Record| record.key.workload == "pair" && record.key.engine == ONE_LOCK;
+    let pairs = results.records.iter().filter(is_pair);
+    let locks: Vec<f64> =
+        pairs.filter(|record| record.metric == Metric::Locks).map(|record| record.value).collect();
+    assert!(!locks.is_empty() && locks.iter().all(|&locks| locks == 2.0), "{locks:?}");
     let rows =
         |workload: &str| results.records.iter().filter(|record| record.key.workload == workload).count();
     assert!(rows("promise") == promises::of("pools").count() || cpus() == 1);

@@ -1,3 +1,4 @@
+mod anchors;
 mod logs;
 mod placed;
 mod placements;

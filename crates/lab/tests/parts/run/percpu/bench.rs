@@ -1,4 +1,4 @@
-use crate::run::stress::liar::{LEAKS, percpu_liar};
+use crate::run::stress::liar::{LEAKS, REFUSES, TWICE, percpu_liar};
 use freehold::percpu::Config;
 use freehold_lab::family::{Family, Percpu};
 use freehold_lab::run::percpu::{Bench, Job};
@@ -36,6 +36,17 @@ fn the_longest_is_no_shorter_than_the_first() {
         let of = |op| &bench.sheet.lines.iter().find(|line| line.timed.0 == op).unwrap().ns;
         assert!(of("longest of the first").iter().zip(of("the first")).all(|(most, ns)| most >= ns));
     }
+}
+
+#[test]
+fn a_place_that_is_taken_and_a_refusal_are_found() {
+    let (config, work) = (Config::new(32 << 10, 2), Work::Fill(Size::new(16, 8)));
+    let job = Job { workload: "x", config, work, objects: &|_| 3_000, rounds: 1 };
+    let told = |engine| job.run(&[engine], &mut |_| {}).err().unwrap().to_string();
+    let twice = told(percpu_liar::<TWICE>());
+    assert!(twice.contains("reaches into the next object"), "{twice}");
+    let refused = told(percpu_liar::<REFUSES>());
+    assert!(refused.contains("1 of 3000 operations failed"), "{refused}");
 }
 
 #[test]
