@@ -29,7 +29,7 @@ pub enum LayoutError {
     Overlap {
         /// The later of the two spans.
         span: Span,
-        /// The free block or region that it overlaps.
+        /// The free block that it overlaps, or the region with its guard.
         block: Span,
     },
     /// A layout without any span, or a removal of all addresses of a space.

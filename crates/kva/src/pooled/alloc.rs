@@ -1,5 +1,6 @@
 //! Allocation: a slot of the shard's current slab, else of a slab from a list or the core; and extents.
 
+use super::cells::Cells;
 use super::class::{Class, LIST_AT};
 use super::core::Core;
 use super::slab::{Layout, Slab};
@@ -12,7 +13,8 @@ use freehold_units::{Align, Span};
 
 impl PooledSpace {
     /// Takes `size_bytes` anywhere. The block may be larger, and all of it is the caller's: up to 256 granules it is a
-    /// slot, rounded up to a size class, of which there are four for each doubling.
+    /// slot, rounded up to a size class, of which there are four for each doubling. Where the core has no space for
+    /// another slab, it may be an extent of exactly `size_bytes`.
     ///
     /// # Errors
     /// As [`PooledSpace::alloc_request`].
@@ -60,8 +62,9 @@ impl PooledSpace {
         None
     }
 
-    /// The size of the block that a request of `size_bytes` gets: its slot's size, or `size_bytes` itself if no slot is
-    /// so large. Meaningless for a size that is refused: 0, or no multiple of the granule.
+    /// The size of the slot that a request of `size_bytes` gets, or `size_bytes` itself if no slot is so large. The block
+    /// is smaller where the core has no space for another slab ([`PooledSpace::alloc`]). Meaningless for a size that is
+    /// refused: 0, or no multiple of the granule.
     ///
     /// Cost: constant.
     #[inline]
@@ -238,7 +241,7 @@ impl PooledSpace {
         let size_bytes = slot_bytes.checked_mul(class.slots().into()).ok_or(AllocError::SizeOverflow)?;
         let request = Request::new(size_bytes);
         let (name, layout) =
-            self.make(core, &request, |base| Layout { base, slot_bytes, class: Some(class) })?;
+            self.make(core, &Cells::Of(request), |base| Layout { base, slot_bytes, class: Some(class) })?;
         Ok((name, Memory { span: layout.slot(0), is_resident: false, slab: Some(name) }))
     }
 
@@ -293,31 +296,6 @@ impl PooledSpace {
         let cells = self.in_cells(request)?;
         let (_, layout) = self.make(core, &cells, |base| Layout { base, slot_bytes, class: None })?;
         Ok(Memory { span: layout.slot(0), is_resident: false, slab: None })
-    }
-
-    /// The request for whole cells that contain a region and its guard, such that both lie within the window.
-    pub(super) fn in_cells(&self, request: &Request) -> Result<Request, AllocError> {
-        let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
-        if !self.granule.divides(guard_bytes) {
-            return Err(AllocError::NotGranular { size_bytes: guard_bytes, granule: self.granule });
-        }
-        let align = Align::new(align_bytes).ok_or(AllocError::NotPowerOfTwo { align_bytes })?;
-        let Some(window) = window.intersection(self.span) else {
-            return Err(AllocError::WindowOutside { window, space: self.span });
-        };
-        let taken_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
-        let cells_bytes = self.cell.up(taken_bytes).ok_or(AllocError::SizeOverflow)?;
-        // The last cell may extend past the window; the region and its guard may not. The space ends on a cell
-        // boundary.
-        let highest = window.highest_fit(taken_bytes, self.cell, u64::MAX);
-        let reach = highest.and_then(|taken| Span::from_size(taken.first(), cells_bytes));
-        let none = AllocError::NoMultiple { size_bytes: taken_bytes, align: align.max(self.cell), window };
-        let room_bytes = window.size_saturating();
-        if taken_bytes > room_bytes {
-            return Err(AllocError::TooLarge { size_bytes: taken_bytes, room_bytes, window });
-        }
-        let window = Span::new(window.first(), reach.ok_or(none)?.last()).ok_or(none)?;
-        Ok(Request::new(cells_bytes).align(align).window(window))
     }
 
     /// Returns slabs without a block to the core, and returns the number of bytes of their addresses.

@@ -17,14 +17,14 @@ impl PooledSpace {
     pub fn set_aside(&self, request: &Request) -> Result<Span, AllocError> {
         let cells = self.in_cells(request)?;
         let mut core = self.lock();
-        let mut placed = core.space.alloc_with(&cells, Placement::Highest, ASIDE);
+        let mut placed = core.take(&cells, Placement::Highest, ASIDE);
         if let Err(error) = &placed
-            && matches!(error.cause, AllocError::NoSpace { .. } | AllocError::Occupied { .. })
+            && matches!(error, AllocError::NoSpace { .. } | AllocError::Occupied { .. })
             && self.retire_empty(&mut core) > 0
         {
-            placed = core.space.alloc_with(&cells, Placement::Highest, ASIDE);
+            placed = core.take(&cells, Placement::Highest, ASIDE);
         }
-        let span = placed.map_err(|rejected| rejected.cause)?;
+        let span = placed?;
         core.aside += 1;
         Ok(span)
     }

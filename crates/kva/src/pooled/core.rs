@@ -1,10 +1,11 @@
 //! The state under the core's lock: the space whose regions are slabs and extents, and the numbers of records.
 
 use super::PooledSpace;
+use super::cells::Cells;
 use super::slab::{Layout, Slab};
 use super::word::SlabRef;
 use crate::atomic::{MutexGuard, Ordering};
-use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement, Request};
+use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement};
 use freehold_sys::fork::{Held, hold};
 use freehold_units::{Align, Span, chunks};
 use std::sync::{PoisonError, TryLockError};
@@ -32,6 +33,20 @@ impl Core {
     pub(super) fn new(span: Span, cell: Align) -> Result<Self, LayoutError> {
         let space = AddressSpace::new(span, cell, Placement::Lowest)?;
         Ok(Self { space, free_ids: Vec::new(), used_ids: 0, aside: 0, locks: 0 })
+    }
+
+    /// Takes cells, and stores `value` with them.
+    pub(super) fn take(
+        &mut self,
+        cells: &Cells,
+        placement: Placement,
+        value: u32,
+    ) -> Result<Span, AllocError> {
+        let taken = match cells {
+            Cells::Of(request) => self.space.alloc_with(request, placement, value),
+            Cells::All => self.space.alloc_at(Span::ALL, value),
+        };
+        taken.map_err(|rejected| rejected.cause)
     }
 
     /// A number whose record has no slab. The number stays unused until `take_id`.
@@ -79,16 +94,15 @@ impl PooledSpace {
         core
     }
 
-    /// Makes a slab or an extent at a place for `request`, which is in cells. The caller owns it and holds its first
-    /// slot.
+    /// Makes a slab or an extent of cells. The caller owns it and holds its first slot.
     pub(super) fn make(
         &self,
         core: &mut Core,
-        request: &Request,
+        cells: &Cells,
         layout: impl FnOnce(u64) -> Layout,
     ) -> Result<(SlabRef, Layout), AllocError> {
         let id = core.spare_id(self)?;
-        let region = core.space.alloc(request, id)?;
+        let region = core.take(cells, Placement::Lowest, id)?;
         if let Err(error) = self.map.reserve(region) {
             core.space.free(region.first()).expect("S1: a region that was just made is there");
             return Err(error.into());

@@ -39,6 +39,7 @@
 
 mod alloc;
 mod aside;
+mod cells;
 mod class;
 mod core;
 mod free;
@@ -127,7 +128,8 @@ pub struct PooledSpace {
 }
 
 impl PooledSpace {
-    /// A space of addresses without memory. The granule may be any, from 1 on: then the addresses are ids, for example.
+    /// A space of addresses without memory. The granule may be any from 1, where the addresses are ids, for example, to
+    /// 2^59.
     ///
     /// The space hands out cells of 16 granules. Where `span` does not start or end on a multiple of a cell, up to 15
     /// granules at that end stay unused: [`PooledSpace::span`] returns the addresses that are handed out.
@@ -136,8 +138,8 @@ impl PooledSpace {
     ///
     /// # Errors
     /// [`LayoutError::NotGranular`] unless `span` consists of whole granules; [`LayoutError::TooSmall`] unless it has a
-    /// cell; [`LayoutError::TooLarge`] for more than 2^36 granules, 2^48 bytes of pages;
-    /// [`LayoutError::OutOfMemory`].
+    /// cell, which must have fewer than 2^64 bytes; [`LayoutError::TooLarge`] for more than 2^36 granules, 2^48 bytes of
+    /// pages; [`LayoutError::OutOfMemory`].
     ///
     /// ```
     /// use freehold_kva::PooledSpace;

@@ -206,9 +206,6 @@ impl<V> RegionTree<V> {
         (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule))
     }
 
-    // Inlined, a range over two regions takes 1,755 instructions instead of 1,835 (`cargo test --release --test
-    // instructions`), which is what keeps it within its bound.
-    #[inline(always)]
     fn entry<'a>(&self, leaf: &'a Leaf<V>, slot: usize) -> RegionEntry<'a, V> {
         entry_within(leaf, slot, leaf.bounds(slot), self.shift)
     }
@@ -227,7 +224,6 @@ impl<V> RegionTree<V> {
 }
 
 /// The entry with these [`Leaf::bounds`].
-#[inline(always)] // a range over 8 of 300 regions is freed in 4,441 instructions, 4,608 without
 fn entry_within<V>(leaf: &Leaf<V>, slot: usize, (start, end): (u64, u64), shift: u32) -> RegionEntry<'_, V> {
     let terms = leaf.terms(slot);
     // An end of 2^64 wraps to 0.

@@ -18,6 +18,7 @@ mod bytes;
 mod layout;
 mod moves;
 mod parts;
+mod share;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
 mod sub_spaces;
@@ -27,13 +28,11 @@ use crate::error::SharedError;
 use crate::space::{Pending, beyond};
 use crate::{AddressSpace, AllocError, FreeError, FreeSizes, LayoutError, Placement, Region, Request, Stats};
 use freehold_maple::MapleTree;
-use freehold_maple::maple_tree::{
-    BacklogStats, Builder, Domain, Reading, Reclaim, Snapshot, Transaction, WriteError,
-};
+use freehold_maple::maple_tree::{BacklogStats, Domain, Reading, Snapshot, Transaction, WriteError};
 use freehold_sys::fork::{self, Held};
 use freehold_units::{Align, Broken, OutOfMemory, Rejected, Span, check};
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Hands out ranges of a space to many threads, which look up the region of an address without a lock.
@@ -61,7 +60,7 @@ use std::time::Duration;
 /// an [`AddressSpace`] and stores into the tree.
 ///
 /// # When values are dropped
-/// A space has a [domain](Domain) of readers of its own, and reclaims [promptly](Reclaim): once a region is freed and no
+/// A space has a [domain](Domain) of readers of its own, and reclaims [promptly](freehold_maple::maple_tree::Reclaim): once a region is freed and no
 /// reader is inside, the space holds nothing of its value. [`share`](Self::share) takes other choices.
 ///
 /// # Fork
@@ -95,41 +94,6 @@ impl<V: ?Sized> SharedSpace<V> {
     pub fn with_layout(spans: &[Span], granule: Align, placement: Placement) -> Result<Self, LayoutError> {
         let core = AddressSpace::with_layout(spans, granule, placement)?;
         Ok(Self { core: Mutex::new(core), busy: Self::readers().build() })
-    }
-
-    /// The choices of a new space's tree of readers: a domain of its own, and prompt reclamation.
-    ///
-    /// Cost: constant.
-    pub fn readers() -> Builder<Arc<V>> {
-        MapleTree::builder().domain(Domain::named("a shared space")).reclaim(Reclaim::Prompt)
-    }
-
-    /// Shares a space with all its regions, values, guards, moves and sub-spaces. `readers` makes the tree of readers:
-    /// [`readers`](Self::readers), or other choices.
-    ///
-    /// Cost: O(n log n). The tree is filled before anybody can read it, so readers of its domain hold nothing back.
-    ///
-    /// # Errors
-    /// Returns the space: the tree of readers has no memory, or its limit of what may wait for readers is too low for a
-    /// change.
-    #[allow(clippy::result_large_err, reason = "the space comes back whole")]
-    pub fn share(
-        space: AddressSpace<Arc<V>>,
-        readers: Builder<Arc<V>>,
-    ) -> Result<Self, Rejected<AddressSpace<Arc<V>>, WriteError>> {
-        let busy = readers.build();
-        match fill(&busy, &space) {
-            Ok(()) => Ok(Self { core: Mutex::new(space), busy }),
-            Err(cause) => Err(Rejected { value: space, cause }),
-        }
-    }
-
-    /// The space, for one owner again. Values that readers held back are dropped.
-    ///
-    /// Cost: O(n) for n regions.
-    #[must_use]
-    pub fn into_space(self) -> AddressSpace<Arc<V>> {
-        self.core.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Only a broken invariant panics while this lock is held, so poisoning is ignored.
@@ -421,16 +385,6 @@ impl<V: ?Sized> SharedSpace<V> {
 /// A value that was not stored, and the reason.
 pub type RejectedValue<V> = Rejected<Arc<V>, SharedError<AllocError>>;
 
-/// Puts the regions of a space into an empty tree of readers, all at once.
-fn fill<V: ?Sized>(busy: &MapleTree<Arc<V>>, space: &AddressSpace<Arc<V>>) -> Result<(), WriteError> {
-    let mut tree = busy.transaction();
-    for region in space.regions() {
-        places_of(&region).try_for_each(|place| show(&mut tree, place, region.value()))?;
-    }
-    drop(tree.commit());
-    Ok(())
-}
-
 /// Puts a value into the tree of readers, over whatever is there.
 fn show<V: ?Sized>(
     tree: &mut Transaction<'_, Arc<V>>,
@@ -444,15 +398,6 @@ fn show<V: ?Sized>(
 fn places_of<V>(region: &Region<'_, V>) -> impl Iterator<Item = Span> {
     let added = region.moving_to().and_then(|new| beyond(new, region.span()));
     [Some(region.span()), added].into_iter().flatten()
-}
-
-impl<V: ?Sized> TryFrom<AddressSpace<Arc<V>>> for SharedSpace<V> {
-    type Error = Rejected<AddressSpace<Arc<V>>, WriteError>;
-
-    /// As [`SharedSpace::share`] with [`SharedSpace::readers`].
-    fn try_from(space: AddressSpace<Arc<V>>) -> Result<Self, Self::Error> {
-        Self::share(space, Self::readers())
-    }
 }
 
 impl<V: ?Sized> fmt::Debug for SharedSpace<V> {

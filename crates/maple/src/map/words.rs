@@ -130,10 +130,10 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Makes a planned store, and returns what it removes within `span`, for which `taken` has capacity. If a split
-    /// panics, nothing has changed; if it is the second of one entry, `taken` leaks with the value of the first.
+    /// panics, nothing has changed.
     ///
-    /// The first and the last entry may be cut. Both are split before a word is turned back into its value, after which
-    /// it stands for nothing: the words must be in the tree if a split panics.
+    /// The first and the last entry may be cut, or one in two. All splits come before a word is turned back into its
+    /// value, after which it stands for nothing: the words must be in the tree if a split panics.
     pub(super) fn commit_taking(
         &mut self,
         plan: &mut StorePlan,
@@ -149,6 +149,8 @@ impl<E: StoredValue> WordMap<E> {
         let starts_before =
             |part: Span, span: Span| part.first() < span.first() && part.last() <= span.last();
         let mut first = owned(span.first(), starts_before);
+        // SAFETY: the word is in the tree (M7).
+        let second = self.tree.cut_word(plan).map(|word| unsafe { E::split(word) });
         // If something panics, values whose words are still in the tree must not be dropped.
         let mut taken = ManuallyDrop::new(taken);
         for (part, word) in self.tree.entries_from(span.first()).take_while(|(part, _)| part.overlaps(span)) {
@@ -163,8 +165,7 @@ impl<E: StoredValue> WordMap<E> {
             };
             taken.push((overlap(part, span), value));
         }
-        // SAFETY: the word is in the tree (M7).
-        let second = |word| unsafe { E::split(word) };
+        let second = |_| second.expect("M8: a cut entry has a second value");
         self.commit_words(plan, value.map(E::into_word), second, Some(drop));
         Removed::new(ManuallyDrop::into_inner(taken))
     }

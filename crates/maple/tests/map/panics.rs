@@ -212,6 +212,8 @@ fn a_split_that_panics_while_entries_are_taken() {
 
 thread_local! {
     static LISTED: RefCell<Vec<Option<Box<u32>>>> = const { RefCell::new(Vec::new()) };
+    /// Splits before the one that panics.
+    static SPLITS_LEFT: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
 /// A value whose word is its place in a list: a word that is used after its value was taken back is noticed.
@@ -240,7 +242,9 @@ unsafe impl StoredValue for Listed {
     }
 
     unsafe fn split(word: Word) -> Word {
-        assert!(!SPLIT_PANICS.replace(false), "split");
+        let left = SPLITS_LEFT.get();
+        SPLITS_LEFT.set(left.and_then(|left| left.checked_sub(1)));
+        assert_ne!(left, Some(0), "split");
         // SAFETY: the caller's promise is the same.
         Self(Box::new(unsafe { Self::borrow(word) })).into_word()
     }
@@ -248,14 +252,16 @@ unsafe impl StoredValue for Listed {
 
 #[test]
 fn a_split_that_panics_leaves_every_word_to_the_map() {
-    // The last entry is cut, the first one, both, and one in two.
-    for over in [0..=24, 5..=29, 5..=24, 13..=14] {
-        for replaces in [false, true] {
+    // The last entry is cut, the first one, both, and one in two, of which the second split panics, too.
+    for (over, splits) in [(0..=24, 1), (5..=29, 1), (5..=24, 2), (13..=14, 2)] {
+        for (replaces, before_it) in
+            [false, true].into_iter().flat_map(|is| (0..splits).map(move |at| (is, at)))
+        {
             let entries = (0..4).map(|at| (span(10 * at, 10 * at + 9), Listed(Box::new(at as u32))));
             let mut map: WordMap<Listed> = entries.collect();
             let before: Vec<_> = map.iter().collect();
             let over = over.clone();
-            SPLIT_PANICS.set(true);
+            SPLITS_LEFT.set(Some(before_it));
             panics(|| {
                 if replaces {
                     drop(
@@ -267,7 +273,7 @@ fn a_split_that_panics_leaves_every_word_to_the_map() {
                     drop(map.take_range(over).unwrap())
                 }
             });
-            assert!(!SPLIT_PANICS.get() && map.iter().eq(before));
+            assert!(SPLITS_LEFT.get().is_none() && map.iter().eq(before));
             drop(map);
             assert!(LISTED.take().iter().all(Option::is_none), "a value was leaked");
         }

@@ -42,6 +42,54 @@ fn layouts_that_are_refused() {
     whole.validate().unwrap();
 }
 
+/// A slab of slots of 10 granules has 20 cells.
+#[test]
+fn a_block_is_as_long_as_asked_for_where_no_slab_fits() {
+    for (cells, granules) in [(2, 9), (20, 10)] {
+        let space = space(cells);
+        let block = space.alloc(9 * 4096).unwrap();
+        assert_eq!((block.len(), space.block_bytes(9 * 4096)), (Some(granules * 4096), 10 * 4096));
+    }
+}
+
+/// Rounded up to cells, a size may be that of all addresses, which no request can have.
+#[test]
+fn a_block_of_all_cells_is_handed_out() {
+    for shift in [58, 59] {
+        let granule = 1 << shift;
+        let space = PooledSpace::new(Span::ALL, Align::new(granule).unwrap()).unwrap();
+        let guarded = Request::new(granule).guard(granule.wrapping_neg() - granule);
+        for request in [Request::new(granule.wrapping_neg()), guarded] {
+            let block = space.alloc_request(&request).unwrap();
+            assert_eq!((block.first(), Some(request.size_bytes)), (0, block.len()));
+            assert_eq!(space.locate(block.last()), Some(block));
+            space.validate().unwrap();
+            assert!(matches!(space.alloc(granule), Err(AllocError::NoSpace { .. })));
+            assert!(space.set_aside(&request).is_err());
+            assert_eq!(space.free(0), Ok(block));
+
+            let other = space.alloc(granule).unwrap();
+            assert!(matches!(space.alloc_request(&request), Err(AllocError::Occupied { .. })));
+            space.free(other.first()).unwrap();
+            // An empty slab makes way.
+            assert_eq!(space.alloc_request(&request), Ok(block));
+            space.free(0).unwrap();
+            assert_eq!(space.set_aside(&request), Ok(Span::ALL));
+            assert!(space.return_aside(0));
+            space.validate().unwrap();
+        }
+        let window = Request::new(granule.wrapping_neg()).window(Span::new(granule, u64::MAX).unwrap());
+        assert!(matches!(space.alloc_request(&window), Err(AllocError::NoMultiple { .. })));
+        assert_eq!(
+            space.alloc_request(&Request::new(granule).guard(granule.wrapping_neg())),
+            Err(AllocError::SizeOverflow)
+        );
+        let half = Span::new(1 << 63, u64::MAX).unwrap();
+        let half = PooledSpace::new(half, Align::new(granule).unwrap()).unwrap();
+        assert!(matches!(half.alloc(granule.wrapping_neg()), Err(AllocError::TooLarge { .. })));
+    }
+}
+
 /// Ends that are no multiples of a cell, at both ends of the addresses, with the smallest granule and others.
 #[test]
 fn the_whole_cells_of_any_span_are_handed_out() {
@@ -95,7 +143,7 @@ fn sizes_that_are_refused() {
     ));
     let end = !0xfff;
     assert_eq!(space.alloc_request(&Request::new(end).guard(end)), Err(AllocError::SizeOverflow));
-    assert_eq!(space.alloc(end), Err(AllocError::SizeOverflow));
+    assert!(matches!(space.alloc(end), Err(AllocError::TooLarge { size_bytes, .. }) if size_bytes == end));
     assert!(matches!(space.alloc(65 * CELL), Err(AllocError::TooLarge { .. })));
     // A window in which no cell starts.
     let sliver = Span::from_size(BASE + 4096, 8192).unwrap();
