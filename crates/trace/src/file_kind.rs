@@ -48,7 +48,9 @@ impl FileKind {
             return Ok(Self::Anchors);
         }
         let mut lines = Lines::open(file)?;
-        let first = lines.advance()?.unwrap_or_default().to_owned();
+        let Some(first) = lines.advance()?.map(str::to_owned) else {
+            return Err(lines.error("the file is empty"));
+        };
         let begins = [
             ("# kva-talk", Self::Talk),
             ("# kva-vectors", Self::Columns),

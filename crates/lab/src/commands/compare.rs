@@ -17,16 +17,16 @@ const RECORDING: &str = "recording";
 /// # Errors
 /// One cannot be read, they are of different commands or kinds, or one is a document and the other is not.
 pub fn run(before: &Path, after: &Path) -> anyhow::Result<(Results, Environment)> {
-    // What is of no known kind may be a document.
-    let kinds = [before, after].map(|file| Kind::of(file).ok());
+    // A file of no known kind may be a document.
+    let kinds = [before, after].map(Kind::of);
     let (mut results, environment) = match kinds {
-        [None, None] => documents(before, after)?,
-        [Some(first), Some(second)] if first == second => (recordings(before, after)?, Environment::here()),
-        [Some(_), Some(_)] => return usage("these are recordings of different kinds"),
-        _ => {
-            return usage(
-                "one is a recording and the other is not: two recordings or two documents are needed",
-            );
+        [Err(_), Err(_)] => documents(before, after)?,
+        [Ok(first), Ok(second)] if first == second => (recordings(before, after)?, Environment::here()),
+        [Ok(_), Ok(_)] => return usage("these are recordings of different kinds"),
+        [Err(error), Ok(_)] | [Ok(_), Err(error)] => {
+            return usage(format!(
+                "two recordings or two documents are needed; of these one is a recording, but {error}"
+            ));
         }
     };
     for (side, file) in DOCUMENTS.into_iter().zip([before, after]) {

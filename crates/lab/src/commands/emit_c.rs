@@ -52,7 +52,11 @@ pub fn run(file: &Path, asked: &Asked) -> anyhow::Result<String> {
     let mm = match asked.mm.or(numbers.first().copied()) {
         Some(mm) if numbers.contains(&mm) => mm,
         Some(mm) => {
-            return usage(format!("{}: there is no mm {mm}; there are {}", shown(file), listed(&numbers)));
+            return usage(format!(
+                "{}: there is no mm {mm}; numbers in the file: {}",
+                shown(file),
+                listed(&numbers)
+            ));
         }
         None => anyhow::bail!("{}: nothing is stored into any tree", shown(file)),
     };

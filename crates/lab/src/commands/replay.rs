@@ -53,7 +53,7 @@ pub fn predict<N: AsRef<Path>>(names: &[N], settings: &[String], way: Way) -> an
         let name = name.as_ref();
         if !is_predictable(name)? {
             return usage(format!(
-                "{}: no recording of kernel areas, whose addresses are predicted",
+                "{}: --set, --strict and --free-running take recordings of kernel areas (kva)",
                 shown(name)
             ));
         }

@@ -225,7 +225,7 @@ impl<T: Facts> Listed<T> {
                 listed.chain(T::VARIANTS.iter().filter(|entry| entry.label() == *name)).collect();
             if named.is_empty() {
                 let all: Vec<String> = T::ALL.iter().chain(T::VARIANTS).map(Self::label).collect();
-                return Err(unknown("engine", name, &all));
+                return Err(unknown(&format!("{} engine", T::SUITE.name()), name, &all));
             }
             for entry in named {
                 if wanted.iter().all(|known| known.label() != entry.label()) {

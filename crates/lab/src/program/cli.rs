@@ -160,9 +160,11 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,
     },
-    /// Run cases on engines whose every answer is checked: for kva the kernel's test of vmalloc, and what it lacks; for
-    /// percpu what was posted in 2017 and found since, with memory that moves and ends; for maple the kernel's benches
-    /// and tests of its tree, and what they lack; for counters threads that are interrupted and moved.
+    /// Run cases on engines and check every answer.
+    ///
+    /// For kva: the kernel's test of vmalloc, and what it lacks. For percpu: what was posted in 2017 and found since, with
+    /// memory that moves and ends. For maple: the kernel's benches and tests of its tree, and what they lack. For counters:
+    /// threads that are interrupted and moved.
     ///
     /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be. With --adversary: if work grows
     /// faster than documented.

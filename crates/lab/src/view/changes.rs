@@ -51,7 +51,7 @@ pub(super) fn table(results: &Results) -> Option<Table> {
         once => format!("; {once} more, measured in one round, are not judged"),
     };
     let title = format!(
-        "Worse: {worse}, better: {}, of {judged} in all; by {:.0} % and more, beyond both spreads{once}",
+        "Worse: {worse}, better: {}, of {judged} in all; by {:.0} % and more, in every round{once}",
         pairs.len() - worse,
         100.0 * THRESHOLD
     );

@@ -8,6 +8,21 @@ pub(super) fn html(text: &str) -> String {
     escapes.iter().fold(text.to_owned(), |text, &(letter, escape)| text.replace(letter, escape))
 }
 
+/// Prose as HTML: what stands between two backticks is code.
+pub(super) fn prose(text: &str) -> String {
+    let escaped = html(text);
+    let parts: Vec<&str> = escaped.split('`').collect();
+    // A backtick without another is one of the text.
+    if parts.len() % 2 == 0 {
+        return escaped;
+    }
+    let part = |(at, part): (usize, &&str)| match at % 2 {
+        0 => (*part).to_owned(),
+        _ => format!("<code>{part}</code>"),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
 /// The value as JSON without any letter that could end the script around it. These letters only occur within
 /// JSON's strings, where the escape means the same.
 pub(super) fn json(value: &impl Serialize) -> anyhow::Result<String> {

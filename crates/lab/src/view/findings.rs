@@ -48,7 +48,7 @@ pub struct Finding {
     pub ours: f64,
     /// The rival's.
     pub theirs: f64,
-    /// The rival's figure was reckoned.
+    /// The rival's figure was estimated.
     #[serde(skip)]
     estimated: bool,
     /// The default engine.
@@ -88,9 +88,9 @@ impl Finding {
 }
 
 /// What the words of the first table mean.
-const READING: &str = "Of others: their figure, and how many times freehold's it is. No word: freehold is ahead, by all rounds; behind: \
-     it is behind, by all rounds; even: the rounds of both overlap. p99.9: one operation in 1,000 takes longer. bytes: what an \
-     engine holds for itself; ~: reckoned, as it cannot tell.";
+const READING: &str = "Of others: their figure, and how many times freehold's it is. No word: freehold is ahead in every round; behind: \
+     it is behind in every round; even: the rounds of both overlap. p99.9: one operation in 1,000 takes longer. bytes: what an \
+     engine holds for itself; ~: estimated.";
 
 /// What is judged, by the columns that it stands in.
 const MEASURES: [(&[(Metric, Stat)], &str); 5] = [
@@ -203,7 +203,7 @@ fn of(findings: &[Finding], verdict: Verdict) -> Vec<&Finding> {
 fn nothing(findings: &[Finding], verdict: Verdict) -> Option<String> {
     let judged = findings.iter().filter(|finding| finding.verdict != Verdict::NotJudged).count();
     let word = capital(verdict.name());
-    (judged > 0).then(|| format!("{word}: in none of {judged} figures, beyond both spreads."))
+    (judged > 0).then(|| format!("{word} in every round: in none of {judged} figures."))
 }
 
 /// What was measured in one round, if anything was.
@@ -394,8 +394,11 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
         let rest = these.len().saturating_sub(most);
         let more = if rest > 0 { format!(", {most} of {}", these.len()) } else { String::new() };
         let is_estimated = these.iter().take(most).any(|finding| finding.estimated);
-        let reading =
-            if is_estimated && heads.is_none() { "~: reckoned, as the engine cannot tell." } else { "" };
+        let reading = if is_estimated && heads.is_none() {
+            "~: estimated, or what an engine from outside reports."
+        } else {
+            ""
+        };
         let row = |finding: &&Finding| {
             vec![
                 finding.what.clone(),
@@ -407,7 +410,7 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
             ]
         };
         Some(Table {
-            title: format!("{word} Linux or the best of the others, beyond both spreads{more}"),
+            title: format!("{word} Linux or the best of the others in every round{more}"),
             header: ["what", "figure", "rival", "ours", "theirs", factor].map(str::to_owned).to_vec(),
             rows: these.iter().take(most).map(row).collect(),
             name_columns: 3,

@@ -1,7 +1,7 @@
 //! One HTML file that needs nothing else: what was found first, then the sections in order, style and scripts within.
 
 use super::definition::{Definition, Key, PictureView, Scope, Section, View};
-use super::escape::html;
+use super::escape::{html, prose};
 use super::findings::{self, Verdict, findings};
 use super::palette::Palette;
 use super::text::of_view;
@@ -119,14 +119,14 @@ fn anchor(section: &Section, number: usize) -> String {
 }
 
 fn list(texts: &[String]) -> String {
-    texts.iter().map(|text| format!("<li>{}</li>", html(text))).collect()
+    texts.iter().map(|text| format!("<li>{}</li>", prose(text))).collect()
 }
 
 fn one(section: &Section, number: usize, scope: &Scope, palette: &Palette) -> anyhow::Result<String> {
     let (anchor, title) = (anchor(section, number), html(&scope.text(&section.title)));
     let mut page = format!("<section id=\"{anchor}\"><h2>{title}</h2>");
     for paragraph in section.about.iter().filter_map(|text| scope.fill(text, &BTreeMap::new())) {
-        let _ = write!(page, "<p class=\"about\">{}</p>", html(&paragraph));
+        let _ = write!(page, "<p class=\"about\">{}</p>", prose(&paragraph));
     }
     let mut figures = String::new();
     let mut tables = String::new();

@@ -1,7 +1,7 @@
 //! Tables: records by rows and columns.
 
 use super::definition::{Cell, Scope, TableView};
-use super::escape::{html, plain};
+use super::escape::{html, plain, prose};
 use super::palette::Palette;
 use super::words::shown;
 use crate::engine::FEATURES;
@@ -163,7 +163,7 @@ pub(super) fn render(table: &Table, palette: &Palette) -> String {
     }
     page.push_str("</tbody></table></div>\n");
     if !table.reading.is_empty() {
-        let _ = writeln!(page, "<p class=\"about\">{}</p>", html(&table.reading));
+        let _ = writeln!(page, "<p class=\"about\">{}</p>", prose(&table.reading));
     }
     page
 }

@@ -131,7 +131,9 @@ pub const CHURN_PREFIX: &str = "churn:";
 /// # Errors
 /// It is the name of a churn that cannot be.
 fn churned(name: &Path) -> Result<Option<u64>, Failure> {
-    let Some(n) = name.to_str().and_then(|name| name.strip_prefix(CHURN_PREFIX)) else { return Ok(None) };
+    let (text, bare) = (name.to_str().unwrap_or_default(), CHURN_PREFIX.trim_end_matches(':'));
+    let without_size = (text == bare && !name.exists()).then_some("");
+    let Some(n) = text.strip_prefix(CHURN_PREFIX).or(without_size) else { return Ok(None) };
     let most = suite::MOST_N;
     let n = n.parse().ok().filter(|n| (1..=u64::from(most)).contains(n));
     let usage = || Failure::Usage(format!("{}: write churn:N for 1 to {most} live objects", name.display()));

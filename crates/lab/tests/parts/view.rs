@@ -68,7 +68,7 @@ fn definition() -> Definition {
         r#"
         title = "A <page>"
         lead = "About {known}."
-        method = ["Counted & timed."]
+        method = ["Counted & timed by `freehold <now>`."]
 
         [[section]]
         id = "one"
@@ -107,7 +107,7 @@ fn a_page_has_its_views_and_nothing_breaks_out() {
         "in none of 1 figures",
         "class=\"group\"",
         "data:image/png;base64,",
-        "Counted &amp; timed.",
+        "Counted &amp; timed by <code>freehold &lt;now&gt;</code>.",
         "A &lt;page&gt;",
         "default-src 'none'",
         "bottom:50.000%",
@@ -232,7 +232,7 @@ fn one_is_ahead_or_behind_beyond_both_spreads() {
     let behind = compared([30.0, 33.0, 36.0], [10.0, 11.0, 12.0]);
     assert_eq!(verdicts(&behind), [(Verdict::Behind, "gap-list".to_owned(), 3.0)]);
     let (_, text) = shown("", &behind);
-    let nothing = "Ahead: in none of 1 figures, beyond both spreads.\n";
+    let nothing = "Ahead in every round: in none of 1 figures.\n";
     assert!(text.contains(nothing) && text.contains("Behind Linux or the best of the others"), "{text}");
     let meet = verdicts(&compared([10.0, 20.0, 30.0], [29.0, 33.0, 36.0]));
     assert_eq!(meet[0].0, Verdict::Even);
@@ -369,12 +369,12 @@ fn a_change_is_worse_or_better_beyond_a_threshold_and_both_spreads() {
     let lines: Vec<String> =
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let title =
-        "Worse: 1, better: 1, of 4 in all; by 5 % and more, beyond both spreads; 1 more, measured in one";
+        "Worse: 1, better: 1, of 4 in all; by 5 % and more, in every round; 1 more, measured in one round,";
     let from = lines.iter().position(|line| line == title).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(
         lines[from + 1..from + 5],
         [
-            "round, are not judged",
+            "are not judged",
             "workload engine op n figure before after verdict",
             "churn btree faster time median 100 ns 50.0 ns better, -50 %",
             "churn btree slower time median 100 ns 150 ns worse, +50 %",

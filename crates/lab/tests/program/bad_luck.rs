@@ -282,7 +282,7 @@ fn what_may_have_been_meant_is_said() {
     for (args, says) in [
         (
             &["replay", "churn:10", "--engine", "btre"][..],
-            "no engine \"btre\"; did you mean \"btree:lowest\"?",
+            "no kva engine \"btre\"; did you mean \"btree:lowest\"?",
         ),
         (&["bench", "kva", "--workload", "chrun"], "no workload \"chrun\"; did you mean \"churn\"?"),
         (&["stress", "kva", "--case", "hole"], "no case \"hole\"; did you mean \"holes\"?"),
@@ -293,6 +293,33 @@ fn what_may_have_been_meant_is_said() {
         let output = freehold(args);
         let said = text(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(says), "{said}");
+    }
+}
+
+/// What a newcomer gets wrong, and what the program says: what is at fault, and what to write instead.
+#[test]
+fn slips_of_a_newcomer_are_answered() {
+    let (_folder, empty) = folder_with("empty.csv", "");
+    let (empty, netns) = (empty.display().to_string(), data("traces/netns.pcpu.csv.zst"));
+    for (args, code, says) in [
+        (&["replay", "churn"][..], 2, "churn: write churn:N for 1 to"),
+        (
+            &["replay", &netns, "--engine", "btree:lowest"],
+            2,
+            "no percpu engine \"btree:lowest\"; there are bitmap",
+        ),
+        (
+            &["replay", &netns, "--set", "pools=off"],
+            2,
+            "netns.pcpu.csv.zst: --set, --strict and --free-running take recordings of kernel areas (kva)",
+        ),
+        (&["replay", &empty], 1, "empty.csv:1: the file is empty"),
+        (&["inspect", &empty], 1, "empty.csv:1: the file is empty"),
+        (&["compare", &netns, "nowhere.csv"], 2, "nowhere.csv: No such file"),
+    ] {
+        let output = freehold(args);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(code) && said.contains(says), "{args:?}: {said}");
     }
 }
 

@@ -123,7 +123,7 @@ fn what_cannot_be_emitted_is_said() {
         (
             vec![data("traces/pynumpy.vma.csv.zst"), "--mm".into(), "77".into()],
             2,
-            "there is no mm 77; there are 0",
+            "there is no mm 77; numbers in the file: 0",
         ),
         (vec![data("vectors/kva/talk.txt")], 1, "no trace of address spaces, stream"),
         (

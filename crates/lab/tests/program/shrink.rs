@@ -149,7 +149,7 @@ fn what_cannot_be_shrunk_is_said() {
             1,
             "nothing to shrink: on this file it is not true",
         ),
-        (vec![&churn, "--engine", "none", "--while", "differs"], 2, "no engine"),
+        (vec![&churn, "--engine", "none", "--while", "differs"], 2, "no kva engine \"none\""),
         (vec!["/nowhere.txt", "--engine", "btree:lowest", "--while", "differs"], 1, "/nowhere.txt"),
     ] {
         let output = freehold(&[&["shrink", "-o", &to], &args[..]].concat());

@@ -167,25 +167,32 @@ function nameLines(u, model) {
     const x = u.valToPos(u.data[0][last], "x", true), y = u.valToPos(u.data[at][last], "y", true);
     if (x <= u.bbox.left + u.bbox.width + 1 && x > u.bbox.left) names.push({ line, x, y });
   });
+  context.save();
+  context.font = FONT.replace("12px", `600 ${12 * ratio}px`);
+  const gap = 10 * ratio, end = name => name.x + gap + context.measureText(name.line.name).width;
+  const meet = (one, other) => one.x < end(other) && other.x < end(one);
   names.sort((a, b) => b.y - a.y);
   names.forEach((name, at) => {
-    const below = names.slice(0, at).filter(other => other.x === name.x);
+    const below = names.slice(0, at).filter(other => meet(other, name));
     const floor = Math.min(...below.map(other => other.y));
     name.y = Math.min(name.y, floor - 15 * ratio);
   });
   // Those that would leave the picture at its top push the others of that end down.
-  for (const { x } of names) {
-    const here = names.filter(name => name.x === x);
+  for (const one of names) {
+    const here = names.filter(name => meet(name, one));
     const over = Math.max(0, 8 * ratio - Math.min(...here.map(name => name.y)));
     here.forEach(name => name.y += over);
   }
-  context.save();
-  context.font = FONT.replace("12px", `600 ${12 * ratio}px`);
   context.textBaseline = "middle";
   context.textAlign = "left";
+  // A name stays readable where it lies on another line.
+  context.strokeStyle = style("--paper");
+  context.lineWidth = 4 * ratio;
+  context.lineJoin = "round";
   for (const { line, x, y } of names) {
+    context.strokeText(line.name, x + gap, y);
     context.fillStyle = style(colourOf(line));
-    context.fillText(line.name, x + 10 * ratio, y);
+    context.fillText(line.name, x + gap, y);
   }
   context.restore();
 }
