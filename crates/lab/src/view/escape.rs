@@ -13,7 +13,7 @@ pub(super) fn prose(text: &str) -> String {
     let escaped = html(text);
     let parts: Vec<&str> = escaped.split('`').collect();
     // A backtick without another is one of the text.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escaped;
     }
     let part = |(at, part): (usize, &&str)| match at % 2 {

@@ -20,16 +20,16 @@ pub trait Second: Ranges {
     fn sum_both(one: &Self, other: &Self::Other) -> u64;
 }
 
-/// The two loops of [`Second::sum_both`]: a word of each entry.
+/// The two loops of [`Second::sum_both`]: of each entry its first and last index, and its value, a `u64` in the first map.
 #[macro_export]
 macro_rules! sum_both {
-    ($one:expr, $other:expr; $entry:pat => $word:expr) => {{
+    ($one:expr, $other:expr; $entry:pat => $ends:expr, $value:expr) => {{
         let mut sum = 0_u64;
         for $entry in $one {
-            sum = sum.wrapping_add($word);
+            sum = sum.wrapping_add($ends ^ $value);
         }
         for $entry in $other {
-            sum = sum.wrapping_add($word);
+            sum = sum.wrapping_add($ends ^ u64::from($value));
         }
         sum
     }};
@@ -46,7 +46,7 @@ impl Second for BTreeMapRanges<u64> {
 
     #[inline(never)]
     fn sum_both(one: &Self, other: &Self::Other) -> u64 {
-        sum_both!(&one.entries, &other.entries; (first, (last, value)) => first ^ last ^ u64::from(*value))
+        sum_both!(&one.entries, &other.entries; (first, (last, value)) => first ^ last, *value)
     }
 }
 
@@ -61,7 +61,7 @@ impl Second for ListRanges<u64> {
 
     #[inline(never)]
     fn sum_both(one: &Self, other: &Self::Other) -> u64 {
-        sum_both!(&one.entries, &other.entries; (first, last, value) => first ^ last ^ u64::from(*value))
+        sum_both!(&one.entries, &other.entries; (first, last, value) => first ^ last, *value)
     }
 }
 
@@ -74,7 +74,7 @@ impl Second for RangemapRanges {
 
     #[inline(never)]
     fn sum_both(one: &Self, other: &Self::Other) -> u64 {
-        sum_both!(one.map.iter(), other.iter(); (range, value) => range.start() ^ range.end() ^ u64::from(*value))
+        sum_both!(one.map.iter(), other.iter(); (range, value) => range.start() ^ range.end(), *value)
     }
 }
 
@@ -89,6 +89,6 @@ impl Second for NoditRanges {
 
     #[inline(never)]
     fn sum_both(one: &Self, other: &Self::Other) -> u64 {
-        sum_both!(one.map.iter(), other.iter(); (interval, value) => interval.start() ^ interval.end() ^ u64::from(*value))
+        sum_both!(one.map.iter(), other.iter(); (interval, value) => interval.start() ^ interval.end(), *value)
     }
 }

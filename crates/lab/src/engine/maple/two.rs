@@ -101,7 +101,7 @@ impl<A: Ask> Second for WordMapRanges<A> {
 
     #[inline(never)]
     fn sum_both(one: &Self, other: &Self::Other) -> u64 {
-        sum_both!(&one.map, other; (span, value) => span.first() ^ span.last() ^ u64::from(value))
+        sum_both!(&one.map, other; (span, value) => span.first() ^ span.last(), value)
     }
 }
 
@@ -118,6 +118,6 @@ impl Second for AnyMapRanges {
 
     #[inline(never)]
     fn sum_both(one: &Self, other: &Self::Other) -> u64 {
-        sum_both!(&one.map, other; (span, value) => span.first() ^ span.last() ^ u64::from(*value))
+        sum_both!(&one.map, other; (span, value) => span.first() ^ span.last(), *value)
     }
 }
