@@ -5,8 +5,8 @@ use freehold_lab::concurrent::every_cpu::{on_engine, stress_every_cpu};
 use freehold_lab::concurrent::pools::lock::Used;
 use freehold_lab::concurrent::pools::pool::{Pool, whole};
 use freehold_lab::run::stress::{Options, cases_of};
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use std::thread::{ThreadId, current};
 
 fn asked(cases: &[&str]) -> Options {
     Options {
@@ -28,11 +28,11 @@ fn every_space_stands_every_case() {
     assert!(results.notes.iter().any(|note| note.ends_with("does not have the requests of: pcpu_alloc")));
 }
 
-/// Gives away again what it has handed out, and finds it all the same: only who holds what else tells.
-struct Liar(Mutex<(AddressSpace<()>, BTreeMap<u64, Span>)>);
+/// Gives away again what it has handed out, and each thread finds what it was given all the same: only who holds what else tells.
+struct Liar(Mutex<(AddressSpace<()>, Vec<(ThreadId, Span)>)>);
 
 impl Liar {
-    fn space(&self) -> std::sync::MutexGuard<'_, (AddressSpace<()>, BTreeMap<u64, Span>)> {
+    fn space(&self) -> std::sync::MutexGuard<'_, (AddressSpace<()>, Vec<(ThreadId, Span)>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -48,7 +48,9 @@ impl Pool for Liar {
         if span.size_saturating() > 0x8000 {
             space.free(span.first()).ok()?;
         }
-        handed_out.insert(span.first(), span);
+        let this = current().id();
+        handed_out.retain(|(thread, other)| *thread != this || !other.overlaps(span));
+        handed_out.push((this, span));
         Some(span)
     }
 
@@ -57,7 +59,9 @@ impl Pool for Liar {
     }
 
     fn locate(&self, address: u64) -> Option<Span> {
-        self.space().1.range(..=address).next_back().map(|(_, span)| *span)
+        let this = current().id();
+        let has = |(thread, span): &&(ThreadId, Span)| *thread == this && span.contains(address);
+        self.space().1.iter().find(has).map(|(_, span)| *span)
     }
 
     fn used(&self) -> Vec<(&'static str, Used)> {
@@ -74,8 +78,7 @@ fn a_space_that_hands_out_what_is_taken_is_caught() {
     let space = AddressSpace::new(whole(), Align::PAGE, Placement::Lowest).unwrap();
     let options = asked(&["churn"]);
     let cases = cases_of(&options).unwrap();
-    let reason = on_engine(&Liar(Mutex::new((space, BTreeMap::new()))), &options, &cases, 2, None)
-        .unwrap_err()
-        .to_string();
+    let reason =
+        on_engine(&Liar(Mutex::new((space, Vec::new()))), &options, &cases, 2, None).unwrap_err().to_string();
     assert!(reason.contains("churn on thread") && reason.contains(" is taken"), "{reason}");
 }
