@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A place that the model has next and the kernel passes over is *set aside* until an area is seen there, so that one wrong
-//! belief costs one allocation. Areas whose state before the recording is not known are not handed out, and what touches them is
-//! not judged. Running free, the model keeps its own places instead.
+//! belief costs one allocation. Areas whose state before the recording is not known are not handed out, and a miss that touches
+//! them is counted as unknown. Running free, the model keeps its own places instead.
 //!
 //! Cost: O(log n) for each row, each area that a purge moves, and each try of a race, which is bounded (`races`).
 
