@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all: beside their place, and renamed.
 
 use crate::failure::usage;
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -97,6 +97,8 @@ fn place(file: &Path) -> anyhow::Result<Place> {
     }
     let mut folders = file.ancestors().skip(1);
     let folder = folders.find(|folder| folder.exists()).unwrap_or(Path::new("."));
-    let beside = tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    let beside = tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder);
+    // Without the name of the file beside, which nobody has asked for.
+    let beside = beside.map_err(|error| anyhow!("{}: {}", folder.display(), error.kind()))?;
     Ok(Place::Beside(beside, file))
 }

@@ -95,8 +95,8 @@ pub fn conclude(suite: &str, results: &mut Results) -> anyhow::Result<()> {
     }
     let [yes, in_part, no, none] = counts.map(count);
     let text = format!(
-        "Of what was published {yes} figures are reproduced within a factor of 2, {in_part} in part (the change goes the same \
-         way), {no} are not, and {none} have nothing here that compares."
+        "Published figures reproduced within a factor of 2: {yes}; in part, since the change goes the same way: {in_part}; not: {no}; \
+         with nothing here that compares: {none}."
     );
     results.fact("reproduced", text.clone());
     results.note(text);

@@ -64,7 +64,11 @@ impl<'a, F: Serialize> Document<'a, F> {
 /// # Errors
 /// There is none, or it is of another schema.
 pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results, Environment)> {
-    let hint = if file.is_none() { ", where results are kept if the folder `target` is there" } else { "" };
+    let hint = if file.is_none() {
+        ", where a run without a command, replay, bench and others keep results if the folder `target` is there"
+    } else {
+        ""
+    };
     let file = file.unwrap_or(Path::new(LAST));
     let text = read_text(file, MOST_BYTES).with_context(|| format!("reading {}{hint}", file.display()))?;
     let document: Json = serde_json::from_str(&text)

@@ -206,7 +206,7 @@ fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
         let alloc_ns = million(all_ns, bench.objects, !bench.entry.knows_pages);
         let both_ns = alloc_ns + free * f64::from(MILLION);
         for (op, ns) in [("alloc all", alloc_ns), ("alloc and free", both_ns)] {
-            // A million that was placed needs no reckoning.
+            // A million that was placed needs no estimate.
             if op == "alloc all" && bench.objects == MILLION {
                 continue;
             }

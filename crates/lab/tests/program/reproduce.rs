@@ -30,7 +30,7 @@ pub(super) fn reproduced(publication: &str) -> Option<&'static (Results, String)
     let at = LEAST.iter().position(|(name, _)| *name == publication)?;
     Some(ALL[at].get_or_init(|| {
         let (said, page) = reproduce(publication, "json");
-        assert!(page.contains("figures are reproduced within a factor of 2"), "{publication}");
+        assert!(page.contains("Published figures reproduced within a factor of 2: "), "{publication}");
         (Results::read(said.as_bytes()), page)
     }))
 }
