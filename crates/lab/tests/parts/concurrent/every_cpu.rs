@@ -29,10 +29,13 @@ fn every_space_stands_every_case() {
 }
 
 /// Gives away again what it has handed out, and each thread finds what it was given all the same: only who holds what else tells.
-struct Liar(Mutex<(AddressSpace<()>, Vec<(ThreadId, Span)>)>);
+struct Liar(Mutex<Given>);
+
+/// What is free, and what each thread was given.
+type Given = (AddressSpace<()>, Vec<(ThreadId, Span)>);
 
 impl Liar {
-    fn space(&self) -> std::sync::MutexGuard<'_, (AddressSpace<()>, Vec<(ThreadId, Span)>)> {
+    fn space(&self) -> std::sync::MutexGuard<'_, Given> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
