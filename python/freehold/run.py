@@ -34,16 +34,16 @@ def replay(
     what is being done after a second. The GIL is released, and Ctrl-C ends the replay at its next batch. Times of classes in Python are
     not compared. A trace that was opened is replayed from its file, so that results name it; one that was made of a table, from memory.
 
-    Raises `TraceError` for a file that cannot be read, `UsageError` for a name that is not known, `RunError` for a wrong answer.
-    Of several workloads, one that fails is a note, and `Results.failed` is set.
+    Raises `TraceError` for a file that cannot be read, `UsageError` for a name that is not known, `RunError` for a wrong answer, of which
+    what a class raised is the cause. Of several workloads, one that fails is a note, and `Results.failed` is set.
     """
     if rounds < 0:
         raise UsageError(f"rounds is {rounds}; it is 0 or more")
-    names = _names(engines)
-    classes = [name for name in names if name.startswith(_PREFIX)]
+    named = _named(engines)
+    classes = [engine[0] for engine in named if isinstance(engine, tuple)]
     if instructions and classes:
         raise UsageError(f"{', '.join(classes)}: instructions of classes in Python are not counted")
-    return _native.replay(_sources(workload), names, rounds, instructions, progress)
+    return _native.replay(_sources(workload), named, rounds, instructions, progress)
 
 
 def verify(
@@ -54,7 +54,7 @@ def verify(
     Without `engines`, every engine of the library that can answer; otherwise classes in Python and shared objects, `so:PATH`. What
     differs is in `Results.notes`, and `Results.failed` is set.
     """
-    return _native.verify(_sources(files), _names(engines), progress)
+    return _native.verify(_sources(files), _named(engines), progress)
 
 
 def inspect(workload: Workload) -> Results:
@@ -93,8 +93,8 @@ def _sources(workloads: Workload | Iterable[Workload]) -> list[str | Trace]:
     return sources
 
 
-def _names(engines: Iterable[Engine]) -> list[str]:
-    """The names of engines, classes made known to the lab."""
+def _named(engines: Iterable[Engine]) -> list[str | tuple[str, str, type[KvaEngine]]]:
+    """Names of engines; classes with their name in results and which addresses they take."""
     if isinstance(engines, (str, type)):
         raise UsageError(f"engines={engines!r}: a list of engines is wanted")
     names: dict[str, Engine] = {}
@@ -108,5 +108,4 @@ def _names(engines: Iterable[Engine]) -> list[str]:
         if names.get(name, engine) is not engine:
             raise UsageError(f"two classes are named {engine.__name__}")
         names[name] = engine
-        _native.register(name, engine.takes, engine)
-    return list(names)
+    return [name if isinstance(engine, str) else (name, engine.takes, engine) for name, engine in names.items()]

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// What a trace that is in no file is called in errors and records.
 pub(crate) const IN_MEMORY: &str = "memory";
 /// Rows of a batch at most.
-const ROWS: usize = 1 << 16;
+pub(crate) const ROWS: usize = 1 << 16;
 
 /// How a column is written in the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,11 @@ fn written(kind: Kind, column: &str) -> Written {
         | (Kind::Mt, "min" | "max" | "index" | "last" | "piv" | "val") => Written::Hex,
         _ => Written::Text,
     }
+}
+
+/// Whether a column of that kind of trace has numbers.
+pub(crate) fn is_number(kind: Kind, column: &str) -> bool {
+    names(kind).iter().any(|&(name, written)| name == column && written != Written::Text)
 }
 
 fn names(kind: Kind) -> Vec<(&'static str, Written)> {

@@ -3,9 +3,11 @@
 use crate::columns::IN_MEMORY;
 use crate::detached::detached;
 use crate::errors::{failed, raise};
+use crate::guest::{self, Engine};
 use crate::results::Results;
 use crate::trace::Trace;
 use freehold_lab::engine::{Facts, Listed, outside};
+use freehold_lab::failure::Failure;
 use freehold_lab::family::{Family, Kva, Maple, Percpu};
 use freehold_lab::kind::Suite;
 use freehold_lab::record::{Field, Results as Found, Value};
@@ -53,9 +55,14 @@ impl Files {
             let file: Value = gone.as_str().into();
             let named = found.records.iter_mut().filter_map(|record| record.key.params.get_mut(&Field::File));
             named.filter(|named| **named == file).for_each(|named| *named = IN_MEMORY.into());
-            found.notes.iter_mut().for_each(|note| *note = note.replace(gone.as_str(), IN_MEMORY));
         }
+        found.notes.iter_mut().for_each(|note| *note = self.renamed(note));
         Results::new(command, found)
+    }
+
+    /// A message that does not name such files.
+    fn renamed(&self, message: &str) -> String {
+        self.made.iter().fold(message.to_owned(), |message, gone| message.replace(&shown(gone), IN_MEMORY))
     }
 
     /// An error that does not name such a file.
@@ -65,7 +72,11 @@ impl Files {
                 TraceError::at(Path::new(IN_MEMORY), line, reason).into()
             }
             Ok(other) => other.into(),
-            Err(error) => error,
+            Err(error) => match error.downcast() {
+                Ok(Failure::Usage(what)) => Failure::Usage(self.renamed(&what)).into(),
+                Ok(Failure::Lacking(what)) => Failure::Lacking(self.renamed(&what)).into(),
+                Err(error) => anyhow::Error::msg(self.renamed(&format!("{error:#}"))),
+            },
         }
     }
 }
@@ -74,7 +85,7 @@ fn progress(told: bool) -> Progress {
     if told { Progress::default() } else { Progress::silent() }
 }
 
-/// Runs a command on files.
+/// Runs a command on files. What a class raised is the cause of its failure.
 fn run(
     py: Python<'_>,
     sources: Vec<Source>,
@@ -85,7 +96,12 @@ fn run(
         let files = Files::of(sources)?;
         body(&files.files).map(|found| files.results(command, found)).map_err(|error| files.error(error))
     };
-    detached(py, ran)?.map_err(|error| failed(&error))
+    let failure = |(error, cause)| {
+        let raised = failed(&error);
+        raised.set_cause(py, cause);
+        raised
+    };
+    detached(py, move || ran().map_err(|error| (error, guest::raised())))?.map_err(failure)
 }
 
 /// Replays workloads on engines, as `freehold replay` does.
@@ -93,12 +109,13 @@ fn run(
 pub(crate) fn replay(
     py: Python<'_>,
     sources: Vec<Source>,
-    engines: Vec<String>,
+    engines: Vec<Engine>,
     rounds: usize,
     instructions: bool,
     told: bool,
 ) -> PyResult<Results> {
     run(py, sources, "replay", move |files| {
+        let engines = guest::names(engines)?;
         if instructions {
             return commands::instructions::run(files, &engines, &mut progress(told));
         }
@@ -120,11 +137,11 @@ pub(crate) fn predict(py: Python<'_>, sources: Vec<Source>, settings: Vec<String
 pub(crate) fn verify(
     py: Python<'_>,
     sources: Vec<Source>,
-    engines: Vec<String>,
+    engines: Vec<Engine>,
     told: bool,
 ) -> PyResult<Results> {
     run(py, sources, "verify", move |files| {
-        let engines = outside::named(&engines)?;
+        let engines = outside::named(&guest::names(engines)?)?;
         commands::verify::run(files, &engines, &mut progress(told))
     })
 }

@@ -1,12 +1,15 @@
 //! Work on a thread of its own, without the GIL, which Ctrl-C ends.
 //!
 //! The caller waits with the GIL released and looks for signals every 50 ms. A signal sets the flag that the work checks at every
-//! batch; the exception is raised when the work has ended. A panic of the work becomes `freehold.InternalError`.
+//! batch, and interrupts a class in Python that the work has called; the exception is raised when the work has ended. A panic of the
+//! work becomes `freehold.InternalError`.
 
 use crate::errors::raise;
 use freehold_lab::stop;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::any::Any;
+use std::os::unix::thread::JoinHandleExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,6 +47,8 @@ pub(crate) fn detached<T: Send + 'static>(
             // Relaxed: the work reads nothing else on account of it.
             stops.store(true, Ordering::Relaxed);
             interrupted.get_or_insert(signal);
+            // A Python without `ctypes` cannot; there a class that never answers is not ended.
+            let _ = interrupt(py, thread.as_pthread_t());
         }
     }
     let result = py.detach(|| thread.join());
@@ -55,6 +60,14 @@ pub(crate) fn detached<T: Send + 'static>(
         Ok(Err(stop::Stopped)) => Err(raise("RunError", "the run was stopped")),
         Err(panic) => Err(raise("InternalError", said(&*panic))),
     }
+}
+
+/// Raises `KeyboardInterrupt` in what a thread runs in Python; nothing happens if it runs none.
+fn interrupt(py: Python<'_>, thread: u64) -> PyResult<()> {
+    let ctypes = py.import("ctypes")?;
+    let thread = ctypes.getattr("c_ulong")?.call1((thread,))?;
+    let exception = ctypes.getattr("py_object")?.call1((py.get_type::<PyKeyboardInterrupt>(),))?;
+    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (thread, exception)).map(drop)
 }
 
 /// The message of a panic.

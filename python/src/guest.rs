@@ -1,17 +1,49 @@
 //! Engines that are classes in Python: each operation is a call of `alloc` or `free`, judged like any engine's.
 //!
-//! A class that raises has no answers from then on; the lab reports the exception. Cost: the GIL is taken for each operation, or for a
-//! batch where operations come in batches.
+//! A class that raises has no answers from then on; the lab reports the exception, and [`raised`] is its cause. Cost: the GIL is taken
+//! for each operation, or for a batch where operations come in batches.
 
-use crate::errors::{failed, raise};
 use freehold::units::{Probe, Span, Tally, Work};
 use freehold_lab::engine::Takes;
 use freehold_lab::engine::outside;
+use freehold_lab::failure::Failure;
 use freehold_trace::Driven;
 use freehold_trace::kva::{Answer, Op, Session, Space};
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Instant;
+
+thread_local! {
+    /// What a class raised last in the run on this thread.
+    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
+
+/// What a class raised last in the run on this thread.
+pub(crate) fn raised() -> Option<PyErr> {
+    RAISED.take()
+}
+
+/// An engine that is asked for.
+#[derive(FromPyObject)]
+pub(crate) enum Engine {
+    /// By its name.
+    Named(String),
+    /// A class, by its name in results, `py:CLASS`, and which addresses it takes.
+    Class(String, String, Py<PyAny>),
+}
+
+/// The names of engines. Classes are made known to the lab, for a run on this thread.
+///
+/// # Errors
+/// A class takes other addresses than there are names for.
+pub(crate) fn names(engines: Vec<Engine>) -> Result<Vec<String>, Failure> {
+    let name = |engine| match engine {
+        Engine::Named(name) => Ok(name),
+        Engine::Class(name, takes, class) => register(&name, &takes, class).map(|()| name),
+    };
+    engines.into_iter().map(name).collect()
+}
 
 /// An instance of the class at work.
 struct Guest {
@@ -28,7 +60,11 @@ impl Guest {
         let spans: Vec<(u64, u64)> = space.layout.iter().map(|span| (span.first(), span.last())).collect();
         let (engine, raised) = Python::attach(|py| match class.call1(py, (spans, space.granule.bytes())) {
             Ok(engine) => (engine, None),
-            Err(error) => (py.None(), Some(format!("engine {name} raised {error} in __init__"))),
+            Err(error) => {
+                let told = format!("engine {name} raised {error} in __init__");
+                RAISED.set(Some(error));
+                (py.None(), Some(told))
+            }
         });
         Self { name: name.to_owned(), engine, starts: HashMap::new(), raised }
     }
@@ -41,6 +77,7 @@ impl Guest {
             Ok(answer) => answer,
             Err(error) => {
                 self.raised = Some(format!("engine {} raised {error} at the {op}", self.name));
+                RAISED.set(Some(error));
                 Answer::Unsupported
             }
         }
@@ -137,9 +174,8 @@ impl Session for Guest {
     }
 }
 
-/// Makes a class known to the lab under a name, `py:CLASS`.
-#[pyfunction]
-pub(crate) fn register(name: String, takes: &str, class: Py<PyAny>) -> PyResult<()> {
+/// Makes a class known to the lab under a name, for a run on this thread.
+fn register(name: &str, takes: &str, class: Py<PyAny>) -> Result<(), Failure> {
     let known = [
         ("any", Takes::Any),
         ("lowest", Takes::Lowest),
@@ -149,11 +185,11 @@ pub(crate) fn register(name: String, takes: &str, class: Py<PyAny>) -> PyResult<
     let found = known.iter().find(|(name, _)| *name == takes);
     let &(_, takes) = found.ok_or_else(|| {
         let names = known.map(|(name, _)| name).join(", ");
-        raise("UsageError", format!("{name}.takes is {takes:?}; it is one of {names}"))
+        Failure::Usage(format!("{name}.takes is {takes:?}; it is one of {names}"))
     })?;
-    let own = name.clone();
+    let own = name.to_owned();
     let make = move |space: &Space| -> Result<Box<dyn Session>, String> {
         Ok(Box::new(Guest::new(&own, &class, space)))
     };
-    outside::register(&name, takes, Box::new(make)).map_err(|failure| failed(&failure.into()))
+    outside::register(name, takes, Box::new(make))
 }

@@ -29,8 +29,6 @@ mod _native {
     #[pymodule_export]
     use super::engines::{AddressSpace, ChunkSet, RangeMap};
     #[pymodule_export]
-    use super::guest::register;
-    #[pymodule_export]
     use super::results::{Results, load};
     #[pymodule_export]
     use super::trace::{Trace, open_trace};

@@ -2,21 +2,25 @@
 //!
 //! Cost: a trace holds its columns once; Python shares them through the Arrow C data interface.
 
-use crate::columns::{IN_MEMORY, next_batch, schema, write_rows};
+use crate::columns::{IN_MEMORY, ROWS, is_number, next_batch, schema, write_rows};
 use crate::detached::detached;
 use crate::errors::{failed, raise, unreadable};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use freehold_lab::{output, stop};
-use freehold_trace::{COMMENT, Form, Kind, Lines, Suite, TraceError, TraceHeader};
+use freehold_trace::{COMMENT, Form, Kind, Lines, MOST_LINES, Suite, TraceError, TraceHeader};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use tempfile::TempPath;
 
 /// Under which a table's schema has the first lines of the file.
 const HEADER: &str = "freehold.header";
+/// The lines of a header.
+const HEADER_LINES: u64 = 4;
+/// From here on floats of 64 bits round integers.
+const EXACT: f64 = (1_u64 << 53) as f64;
 
 /// A recorded trace, read whole. Cost: memory of its columns.
 #[pyclass(frozen, from_py_object, module = "freehold")]
@@ -24,7 +28,14 @@ const HEADER: &str = "freehold.header";
 pub(crate) struct Trace {
     header: TraceHeader,
     batches: Vec<RecordBatch>,
-    file: Option<PathBuf>,
+    file: Option<Place>,
+}
+
+/// Where a file is: as it was named, and from the root, which is the same after a change of the working directory.
+#[derive(Clone)]
+struct Place {
+    named: PathBuf,
+    absolute: PathBuf,
 }
 
 #[pymethods]
@@ -96,8 +107,8 @@ impl Trace {
     /// A trace of a table with the columns of its kind, whose memory it shares where types are the same. `header` has the first three
     /// lines of a trace file, where the table's schema does not carry them.
     ///
-    /// Raises `TraceError` for a header or columns that are of no trace, and for a table of a Parquet file that the program wrote: it has
-    /// other types, and rows that are no events. `open` reads such a file.
+    /// Raises `TraceError` for a header or columns that are of no trace, for floats that may have been rounded, and for a table of a
+    /// Parquet file that the program wrote: it has other types, and rows that are no events. `open` reads such a file.
     #[staticmethod]
     #[pyo3(signature = (table, header=None))]
     fn from_arrow(py: Python<'_>, table: &Bound<'_, PyAny>, header: Option<String>) -> PyResult<Self> {
@@ -117,6 +128,7 @@ impl Trace {
                 "the table is of a Parquet file that the program wrote: freehold.open reads the file";
             return Err(raise("TraceError", format!("{IN_MEMORY}: {written}")));
         }
+        is_exact(&table, header.kind)?;
         let wanted = schema(header.kind).to_pyarrow(py)?;
         let names = wanted.getattr("names")?;
         let cast =
@@ -131,7 +143,7 @@ impl Trace {
                 ),
             )
         })?;
-        let batches = table.call_method0("to_batches")?.try_iter()?;
+        let batches = table.call_method1("to_batches", (ROWS,))?.try_iter()?;
         let batches = batches
             .map(|batch| RecordBatch::from_pyarrow_bound(&batch?))
             .collect::<PyResult<Vec<RecordBatch>>>()?;
@@ -141,7 +153,8 @@ impl Trace {
     /// Writes the trace as text, compressed if the name ends in `.zst`, or as Parquet if it ends in `.parquet`, and makes the folders
     /// that it lies in. If that fails, the file that was there stays.
     ///
-    /// Raises `TraceError` for a text with a comma or the end of a line, `RunError` for a file that cannot be written.
+    /// Raises `TraceError` for a text with a comma or the end of a line, and for more events than a file may have; `RunError` for a file
+    /// that cannot be written.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let (header, batches) = (self.header.clone(), self.batches.clone());
         detached(py, move || write(&path, &header, &batches))?.map_err(|error| failed(&error))
@@ -151,8 +164,9 @@ impl Trace {
 impl Trace {
     /// A file with the trace: its own, or one that is gone when the second is dropped.
     pub(crate) fn file(&self) -> anyhow::Result<(PathBuf, Option<TempPath>)> {
-        if let Some(file) = &self.file {
-            return Ok((file.clone(), None));
+        if let Some(Place { named, absolute }) = &self.file {
+            let is_there = path::absolute(named).is_ok_and(|there| there == *absolute);
+            return Ok((if is_there { named.clone() } else { absolute.clone() }, None));
         }
         let file = tempfile::Builder::new().suffix(".csv").tempfile()?.into_temp_path();
         write(&file, &self.header, &self.batches)?;
@@ -170,6 +184,29 @@ fn carried(table: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if header.is_none() { Ok(None) } else { Ok(Some(header.call_method0("decode")?.extract()?)) }
 }
 
+/// Refuses a column of floats that may have been integers which a float of 64 bits rounds. Cost: a pass over such columns.
+fn is_exact(table: &Bound<'_, PyAny>, kind: Kind) -> PyResult<()> {
+    let py = table.py();
+    let (compute, types) = (py.import("pyarrow.compute")?, py.import("pyarrow.types")?);
+    for field in table.getattr("schema")?.try_iter()? {
+        let field = field?;
+        let name: String = field.getattr("name")?.extract()?;
+        if !is_number(kind, &name)
+            || !types.call_method1("is_floating", (field.getattr("type")?,))?.is_truthy()?
+        {
+            continue;
+        }
+        let column = table.call_method1("column", (&name,))?.call_method1("cast", ("float64",))?;
+        let most: Option<f64> = compute.call_method1("max", (column,))?.call_method0("as_py")?.extract()?;
+        if most.is_some_and(|most| most >= EXACT) {
+            let floats = "is a column of floats, which round integers above 2^53; pandas keeps integers with \
+                          to_pandas(types_mapper=pandas.ArrowDtype)";
+            return Err(raise("TraceError", format!("{IN_MEMORY}: {name} {floats}")));
+        }
+    }
+    Ok(())
+}
+
 /// Reads a header, whose line of columns may be left out.
 fn parsed(text: &str) -> Result<TraceHeader, TraceError> {
     let mut lines: Vec<&str> = text.lines().collect();
@@ -182,6 +219,12 @@ fn parsed(text: &str) -> Result<TraceHeader, TraceError> {
 }
 
 fn write(path: &Path, header: &TraceHeader, batches: &[RecordBatch]) -> anyhow::Result<()> {
+    let rows: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+    let most = MOST_LINES - HEADER_LINES;
+    if rows > most {
+        let reason = format!("a trace has at most {most} events, and this one {rows}: split it");
+        return Err(TraceError::Record { file: IN_MEMORY.into(), record: most + 1, reason }.into());
+    }
     output::write_with(path, |out| Form::of(path).write(out, |text| write_text(text, header, batches)))
 }
 
@@ -208,12 +251,14 @@ pub(crate) fn open_trace(py: Python<'_>, path: PathBuf) -> PyResult<Trace> {
     let read = move || -> Result<Trace, TraceError> {
         let mut lines = Lines::open(&path)?;
         let header = TraceHeader::read(&mut lines)?;
+        let absolute =
+            path::absolute(&path).map_err(|reason| TraceError::Open { file: path.clone(), reason })?;
         let mut batches = Vec::new();
         while let Some(batch) = next_batch(header.kind, &mut lines)? {
             stop::check();
             batches.push(batch);
         }
-        Ok(Trace { header, batches, file: Some(path) })
+        Ok(Trace { header, batches, file: Some(Place { named: path, absolute }) })
     };
     detached(py, read)?.map_err(|error| unreadable(&error))
 }

@@ -1,5 +1,11 @@
 """Engines in Python are judged like any other."""
 
+import subprocess
+import sys
+import threading
+import traceback
+
+import idea
 import pyarrow.compute as pc
 import pytest
 from idea import FirstFit, Overlaps, Raises
@@ -39,6 +45,56 @@ def test_wrong_answers_and_exceptions_end_a_replay(small):
     raises = {"__init__": lambda self, spans, granule: 1 / 0}
     with pytest.raises(freehold.RunError, match="ZeroDivisionError: division by zero in __init__"):
         freehold.replay(small, [type("Early", (FirstFit,), raises)])
+
+
+def test_what_a_class_raised_is_the_cause(small):
+    with pytest.raises(freehold.RunError, match="ZeroDivisionError") as raised:
+        freehold.replay(small, [Raises])
+    cause = raised.value.__cause__
+    assert isinstance(cause, ZeroDivisionError)
+    assert traceback.extract_tb(cause.__traceback__)[-1].filename == idea.__file__
+    with pytest.raises(freehold.RunError, match="py:Overlaps") as wrong:
+        freehold.replay(small, [Overlaps])
+    assert wrong.value.__cause__ is None
+
+
+def test_threads_have_each_their_own_class_of_a_name(small):
+    """Each of two threads replays its own class, many times; their names are one."""
+    asked, raised = set(), []
+
+    def replays(number):
+        class Numbered(FirstFit):
+            def alloc(self, *request):
+                asked.add(number)
+                return super().alloc(*request)
+
+        try:
+            for _ in range(20):
+                asked.discard(number)
+                freehold.replay(small, [Numbered], rounds=0)
+                assert number in asked, "another class was replayed"
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=replays, args=(number,)) for number in (1, 2)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert raised == []
+
+
+def test_ctrl_c_ends_a_class_that_never_answers(small):
+    program = (
+        "import freehold, os, signal, sys, threading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Endless(freehold.KvaEngine):\n"
+        "    def alloc(self, *asked):\n"
+        "        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "        while True: pass\n"
+        "try: freehold.replay(sys.argv[1], [Endless], rounds=0)\n"
+        "except KeyboardInterrupt: print('interrupted')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, small], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "interrupted\n"), ran.stderr
 
 
 def test_what_is_no_engine_is_refused(small):

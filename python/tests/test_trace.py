@@ -193,6 +193,56 @@ def test_an_error_in_a_table_names_no_file_that_is_gone(kva):
     assert results.failed and any("memory:8: " in note for note in results.notes), results.notes
 
 
+def test_an_error_without_a_line_names_no_file_that_is_gone(traces, kva):
+    nothing = freehold.Trace.from_arrow(freehold.open(kva).to_arrow().slice(0, 0))
+    with pytest.raises(freehold.RunError, match="^memory: .*nothing to replay"):
+        freehold.replay(nothing, ["btree:lowest"], rounds=0)
+    percpu = next(path for path in traces if path.name.startswith("netns"))
+    with pytest.raises(freehold.UsageError, match="^memory: "):
+        freehold.predict(freehold.Trace.from_arrow(freehold.open(percpu).to_arrow().slice(0, 100)), ["lazy=off"])
+
+
+def test_a_trace_is_replayed_from_its_file_wherever_the_program_is(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trace = freehold.open(small.name)
+    here = freehold.replay(trace, ["btree:lowest"], rounds=0)
+    assert set(here.records()["file"].to_pylist()) == {small.name}
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    # Another file of that name is there.
+    trace.save(small.name)
+    assert set(freehold.replay(trace, ["btree:lowest"], rounds=0).records()["file"].to_pylist()) == {str(small)}
+
+
+def test_floats_that_may_be_rounded_are_refused(kva):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    trace = freehold.open(kva)
+    with pytest.raises(freehold.TraceError, match="^memory: addr .* floats.*ArrowDtype"):
+        freehold.Trace.from_arrow(trace.to_arrow().to_pandas(), trace.header)
+    # Small ones are exact.
+    table = trace.to_arrow()
+    sizes = pa.array(table["size"].to_pylist(), pa.float64())
+    again = table.set_column(table.column_names.index("size"), "size", sizes)
+    assert freehold.Trace.from_arrow(again).to_arrow().equals(table)
+
+
+def test_a_trace_that_is_too_long_to_be_read_is_not_written(kva, tmp_path):
+    table = freehold.open(kva).to_arrow()
+    columns = [pa.nulls(2**21 - 3, field.type) for field in table.schema]
+    trace = freehold.Trace.from_arrow(pa.table(columns, schema=table.schema))
+    for name in ("long.csv", "long.csv.zst", "long.parquet"):
+        with pytest.raises(freehold.TraceError, match="^memory: record 2097149: "):
+            trace.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_large_batch_is_shared_in_small_ones(kva):
+    table = pa.concat_tables([freehold.open(kva).to_arrow()] * 4).combine_chunks()
+    batches = freehold.Trace.from_arrow(table).to_arrow().to_batches()
+    assert [batch.num_rows for batch in batches] == [2**16, table.num_rows - 2**16]
+    assert batches[0].column(0).buffers()[1].address == table["dt_ns"].chunk(0).buffers()[1].address
+
+
 def test_another_thread_runs_while_a_table_is_written(kva, tmp_path, monkeypatch):
     """It meets the file that a run reads while that grows."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -47,8 +47,13 @@ const MAPLE: u32 = 3;
 
 /// Seconds that an engine has for whatever it is asked.
 static TIMEOUT: AtomicU64 = AtomicU64::new(TIMEOUT_S);
-/// Those that were named, each loaded once to hear what it is.
+/// The objects that were named, each loaded once to hear what it is.
 static NAMED: Mutex<Vec<&'static Library>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// The guests of the run on this thread.
+    static GUESTS: RefCell<Vec<&'static Library>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Gives engines so many seconds for a batch, from those on that are started next.
 pub fn set_timeout(seconds: u64) {
@@ -82,7 +87,8 @@ impl fmt::Debug for Library {
 /// Which address an engine says that it takes, by the numbers of the header.
 const TAKES: [Takes; 4] = [Takes::Any, Takes::Lowest, Takes::Highest, Takes::BestFit];
 
-/// Registers a guest under its name, which begins with [`GUEST`]. One that was registered under the same name is found no more.
+/// Registers a guest under its name, which begins with [`GUEST`], for runs on this thread: those of other threads may have others
+/// of that name. One that was registered here under the same name is found no more.
 ///
 /// # Errors
 /// The name begins otherwise, or guests cannot say that they take such addresses.
@@ -96,9 +102,10 @@ pub fn register(name: &str, takes: Takes, make: MakeGuest) -> Result<(), Failure
     let about = About { family: KVA, takes, ..About::default() };
     let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
     let library: &'static Library = Box::leak(Box::new(Library { name, source: Source::Guest(make), about }));
-    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
-    named.retain(|known| known.name != name);
-    named.push(library);
+    GUESTS.with_borrow_mut(|guests| {
+        guests.retain(|known| known.name != name);
+        guests.push(library);
+    });
     Ok(())
 }
 
@@ -121,6 +128,10 @@ impl Library {
     /// # Errors
     /// It cannot be loaded, and why.
     pub fn named(name: &str) -> Result<Option<&'static Self>, Failure> {
+        let guest = GUESTS.with_borrow(|guests| guests.iter().copied().find(|guest| guest.name == name));
+        if guest.is_some() {
+            return Ok(guest);
+        }
         let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = named.iter().find(|known| known.name == name) {
             return Ok(Some(known));

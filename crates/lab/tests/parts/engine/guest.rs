@@ -42,6 +42,15 @@ fn a_guest_is_held_against_the_column_that_it_claims() {
     }
 }
 
+#[test]
+fn a_guest_is_found_on_its_own_thread_alone() {
+    let names = ["py:mine".to_owned()];
+    guest(&names[0], freehold::kva::Placement::Lowest);
+    let elsewhere = names.clone();
+    assert!(std::thread::spawn(move || named(&elsewhere).is_err()).join().unwrap());
+    assert_eq!(named(&names).unwrap().len(), 1);
+}
+
 /// The set-up may be longer than all else.
 #[test]
 fn a_run_that_is_stopped_ends_within_the_set_up() {
