@@ -217,7 +217,7 @@ def test_a_trace_is_replayed_from_its_file_wherever_the_program_is(small, tmp_pa
 def test_floats_that_may_be_rounded_are_refused(kva):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     trace = freehold.open(kva)
-    with pytest.raises(freehold.TraceError, match="^memory: addr .* floats.*ArrowDtype"):
+    with pytest.raises(freehold.TraceError, match="^memory: vstart .* floats.*ArrowDtype"):
         freehold.Trace.from_arrow(trace.to_arrow().to_pandas(), trace.header)
     # Small ones are exact.
     table = trace.to_arrow()
