@@ -468,3 +468,22 @@ fn pages_are_written_and_series_walked() {
     assert_eq!(samples[1].reading, Reading::Gauge(-2));
     assert!(matches!(&samples[2].reading, Reading::Histogram(seen) if seen.sum() == 3));
 }
+
+/// Each figure is read for itself, as those of separate calls are.
+#[test]
+#[cfg_attr(miri, ignore = "times two pages")]
+fn a_page_of_many_observed_figures_takes_a_few_times_as_long_as_one_of_values() {
+    let (values, observed) = (Registry::new(), Registry::new());
+    for number in 0..20_000 {
+        let (number, labels) = (f64::from(number), [("of", &*number.to_string())]);
+        values.value("level", &labels).unwrap().set(number);
+        observed.observe("level", &labels, move || number).unwrap();
+    }
+    let page = |registry: &Registry| {
+        let started = std::time::Instant::now();
+        (registry.render(), started.elapsed())
+    };
+    let ((expected, least), (text, elapsed)) = (page(&values), page(&observed));
+    assert!(text == expected);
+    assert!(elapsed < 30 * least, "{elapsed:?}, of values: {least:?}");
+}
