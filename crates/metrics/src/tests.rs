@@ -249,20 +249,14 @@ fn a_raised_limit_gives_labels_a_series_of_their_own() {
     }
 }
 
-/// A look-up that makes a series passes none of the others.
 #[test]
-#[cfg_attr(miri, ignore = "times many look-ups")]
-fn names_through_the_facade_are_made_in_a_few_times_what_the_registry_takes() {
-    let names: Vec<String> = (0..10_000).map(|number| format!("name_{number}")).collect();
-    let started = std::time::Instant::now();
-    let registry = Registry::new();
-    names.iter().for_each(|name| assert!(registry.value(name, &[]).is_ok()));
-    let least = started.elapsed();
-    let (started, recorder) = (std::time::Instant::now(), Recorder::new());
+fn each_name_through_the_facade_is_counted_once() {
+    let recorder = Recorder::new();
+    let before = recorder.registry().len();
     with_local_recorder(&recorder, || {
-        names.iter().for_each(|name| metrics::gauge!(name.clone()).set(1.0));
+        for number in 0..40 {
+            metrics::gauge!(format!("name_{}", number % 20)).set(1.0);
+        }
     });
-    let elapsed = started.elapsed();
-    assert_eq!(recorder.registry().len(), 1 + names.len());
-    assert!(elapsed < 15 * least, "{elapsed:?}, of the registry alone: {least:?}");
+    assert_eq!(recorder.registry().len(), before + 20);
 }
