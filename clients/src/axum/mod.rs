@@ -65,28 +65,50 @@ pub fn run(effort: Effort) -> Answer<Vec<Row>> {
         .at_most(0.8),
     ];
     // Both have answered the same requests.
+    let all = (effort.rounds + 1) * (2 * requests + scrapes * LOADERS * PAGES) + PATHS;
     let (our_page, its_page) = (ours.page()?, its.page()?);
     let (our_numbers, its_numbers) = (shown::read(&our_page)?, shown::read(&its_page)?);
-    check(&our_numbers, (effort.rounds + 1) * (2 * requests + scrapes * LOADERS * PAGES) + PATHS)?;
-    shown::compare(&our_numbers, &its_numbers)?;
+    check(&our_numbers, all)?;
+    // On a busy machine it can lose a value that is recorded while a page is made. Then it is no judge of ours.
+    match has_all(&its_numbers, all) {
+        Ok(()) => shown::compare(&our_numbers, &its_numbers)?,
+        Err(lost) => println!("axum: our page was not compared with the exporter's, which is wrong: {lost}"),
+    }
     let pages = count("page of metrics", Unit::Bytes, our_page.len() as u64, its_page.len() as u64);
     rows.push(pages.must_be_at_most(1.2)?);
     Ok(rows)
 }
 
-/// Checks that a page has every request, that none is open and that nothing was refused.
+/// Checks that a page has every request, each in the buckets that its bytes belong to, that none is open and that nothing was refused.
 fn check(numbers: &Numbers, requests: usize) -> Answer<()> {
+    has_all(numbers, requests)?;
+    let of = |name: String| numbers.get(&name).copied().ok_or_else(|| format!("the page has no {name}"));
+    for number in 0..PATHS {
+        let requests = of(format!("http_requests_total{{path={},status=200}}", path(number)))?;
+        for bound in BYTES.into_iter().chain([f64::INFINITY]) {
+            let name = format!("http_response_bytes_bucket{{path={}}} {bound}", path(number));
+            let expected = if body_bytes(number) as f64 <= bound { requests } else { 0.0 };
+            if of(name.clone())? != expected {
+                return Err(format!("{name}: {:?}, not {expected}", numbers.get(&name)).into());
+            }
+        }
+    }
+    for name in ["http_requests_open{}", "freehold_metrics_rejected_total{}"] {
+        if numbers.get(name) != Some(&0.0) {
+            return Err(format!("{name}: {:?}, not 0", numbers.get(name)).into());
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a page has every request in each of its metrics.
+fn has_all(numbers: &Numbers, requests: usize) -> Answer<()> {
     let sum = |prefix: &str| -> f64 {
         numbers.iter().filter(|(name, _)| name.starts_with(prefix)).map(|(_, value)| value).sum()
     };
     for name in ["http_requests_total{", "http_request_seconds_count{", "http_response_bytes_count{"] {
         if sum(name) != requests as f64 {
             return Err(format!("{name}..}}: {} of {requests} requests", sum(name)).into());
-        }
-    }
-    for name in ["http_requests_open{}", "freehold_metrics_rejected_total{}"] {
-        if numbers.get(name) != Some(&0.0) {
-            return Err(format!("{name}: {:?}, not 0", numbers.get(name)).into());
         }
     }
     Ok(())

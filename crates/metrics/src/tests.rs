@@ -248,3 +248,15 @@ fn a_raised_limit_gives_labels_a_series_of_their_own() {
         assert!(text.contains(&format!("logins{{{labels}}} {logins}\n")), "{text}");
     }
 }
+
+#[test]
+fn each_name_through_the_facade_is_counted_once() {
+    let recorder = Recorder::new();
+    let before = recorder.registry().len();
+    with_local_recorder(&recorder, || {
+        for number in 0..40 {
+            metrics::gauge!(format!("name_{}", number % 20)).set(1.0);
+        }
+    });
+    assert_eq!(recorder.registry().len(), before + 20);
+}

@@ -35,9 +35,9 @@ impl Palette {
         self.number(label).map(|number| format!("e{}", number % COLOURS)).unwrap_or_default()
     }
 
-    /// The engine's name as HTML, a patch of its colour before it.
+    /// The engine's name as HTML, a patch of its colour before it. Where it is too long for its place it breaks between words.
     pub(super) fn name(&self, label: &str) -> String {
-        let name = html(label);
+        let name = html(label).replace('_', "_<wbr>");
         match self.class(label) {
             class if class.is_empty() => name,
             class => format!("<span class=\"engine\"><i class=\"patch {class}\"></i>{name}</span>"),

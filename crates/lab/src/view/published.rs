@@ -9,7 +9,8 @@ use crate::record::fixed;
 pub(super) fn table(title: &str, suite: &str, scope: &Scope) -> Table {
     let header = ["", "before", "after", "ratio", "ours", "reproduced", "note"].map(str::to_owned).to_vec();
     let (mut rows, notes) = (Vec::new(), notes(suite));
-    for source in published::of_suite(suite) {
+    // Those of histograms alone have plots of their own.
+    for source in published::of_suite(suite).filter(|source| !source.figure.is_empty()) {
         rows.push(std::iter::once(source.source.clone()).chain(vec![String::new(); 6]).collect());
         for figure in &source.figure {
             let number = notes.iter().position(|note| *note == figure.note).map_or(0, |at| at + 1);

@@ -133,7 +133,8 @@ impl Histogram {
     }
 
     /// The values recorded since the histogram was made or reset. Values that are recorded concurrently may be in the sum
-    /// but not in their buckets, or vice versa; all others are in both. Cost: a load for each CPU and each of 497 words.
+    /// but not in their buckets, or vice versa; all others are in both. If these values add up to about 2^63 or more, the sum
+    /// may be off by a multiple of 2^64. Cost: a load for each CPU and each of 497 words.
     #[must_use]
     pub fn snapshot(&self) -> HistogramSnapshot {
         let mut seen = HistogramSnapshot::default();

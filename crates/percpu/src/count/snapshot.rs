@@ -36,7 +36,8 @@ impl HistogramSnapshot {
     }
 
     /// The sum of the recorded values. It is exact below 2^67, and above if no more than that was added between two
-    /// reads; otherwise it differs by at most a sixteenth of what was added since the last read, plus 2^63. Cost: constant.
+    /// reads; otherwise it differs by at most a sixteenth of what was added since the last read, plus 2^63. Values that were
+    /// recorded during the read may not be in it ([`Histogram::snapshot`](super::Histogram::snapshot)). Cost: constant.
     #[must_use]
     pub fn sum(&self) -> u128 {
         self.sum

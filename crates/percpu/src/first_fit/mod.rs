@@ -32,10 +32,14 @@
 //! page takes a run over several pages, with objects or without. Each chunk has a bound of such runs, and a page below
 //! which none starts (`wide.rs`).
 //!
-//! Cost of a request: amortized O(log n) steps in the tables of n chunks, and a constant number of pages visited; one for
-//! more than a page visits the chunk's pages up to its place, which may be all. A fruitless visit makes the chunk's bound
-//! for that alignment exact. So each free is charged at most eleven such visits, one for each alignment, and one by requests
-//! of more than a page. A single request may visit all chunks that had a free since the last request of its alignment.
+//! Cost of a request: amortized O(log n) steps in the tables of n chunks, and a constant number of pages visited. A request
+//! for more than a page, or with an alignment, visits the pages of the chunk up to its place, which may be all: a page's
+//! bound is that of any alignment, so a free below misaligned holes sends the next aligned request past them again.
+//!
+//! A fruitless visit of a chunk makes its bound for that alignment exact; one for up to 64 bits without an alignment lowers
+//! it by at least a bit. So each free is charged a bounded number of such visits: 10 by aligned requests, one for each
+//! alignment; 32 by others; and 22 by requests for more than a page, for each alignment over any pages and over those with
+//! memory. A single request may visit all chunks that had a free since the last request of its alignment.
 //!
 //! Cost of a free: the search for the ends of the resulting run, at most a page to either side. `freehold replay
 //! --instructions` counts both.

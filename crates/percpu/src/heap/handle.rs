@@ -114,8 +114,9 @@ impl PerCpuHeap {
     /// Allocates an object whose values are all zero.
     ///
     /// Cost: constant for sizes up to 64 bytes aligned to at most 8, of which 32 are fetched at a time; for others, and
-    /// for those 32, an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock. A refusal for lack
-    /// of memory or capacity first frees what all magazines keep.
+    /// for those 32, an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock, and a
+    /// [balance](crate::ChunkSet::balance) where that wants one. A refusal for lack of memory or capacity first frees what
+    /// all magazines keep.
     ///
     /// ```
     /// use freehold_percpu::heap::PerCpuHeap;
@@ -212,7 +213,9 @@ impl PerCpuHeap {
     /// Frees an object.
     ///
     /// Cost: a step for each word of the object in each unit that was ever used. For sizes or alignments without a
-    /// magazine, also a free ([`ChunkSet::free`](crate::ChunkSet::free)) under the heap's lock.
+    /// magazine, also a free ([`ChunkSet::free`](crate::ChunkSet::free)) under the heap's lock; a full magazine frees 64 objects
+    /// at once. Where these want a [balance](crate::ChunkSet::balance), that too: pages return to the system, by a call for
+    /// each unit.
     ///
     /// # Safety
     /// - The object is live and belongs to this heap.
@@ -268,7 +271,8 @@ impl PerCpuHeap {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock.
+    /// Cost: an allocation ([`ChunkSet::alloc`](crate::ChunkSet::alloc)) under the heap's lock, and a
+    /// [balance](crate::ChunkSet::balance) where that wants one.
     ///
     /// # Errors
     /// See [`AllocError`]: no memory, a size of 0 or of more than 32 KiB, or an alignment of more than a page.
@@ -281,7 +285,7 @@ impl PerCpuHeap {
     /// Frees the object whose bytes of CPU 0 begin at an address. Its size is the heap's to know.
     ///
     /// Cost: a free ([`ChunkSet::free`](crate::ChunkSet::free)), and a step for each word of the object in each unit that was
-    /// ever used, under the heap's lock.
+    /// ever used, under the heap's lock, and a [balance](crate::ChunkSet::balance) where the free wants one.
     ///
     /// # Errors
     /// See [`FreeError`]: nothing is freed, and nothing was changed, if no object of the heap begins there.

@@ -66,7 +66,7 @@ mod stats;
 mod stock;
 mod sync;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod units;
 
 pub use add_mode::AddMode;

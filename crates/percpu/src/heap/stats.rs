@@ -29,7 +29,7 @@ pub struct HeapStats {
 impl PerCpuHeap {
     /// Counts of this moment. Takes every lock of the heap, one after the other.
     ///
-    /// Cost: a step for each chunk, under the heap's lock.
+    /// Cost: a step for each place in magazines and the stock, and, under the heap's lock, for each chunk.
     #[must_use]
     pub fn stats(&self) -> HeapStats {
         let kept = self.kept().len() as u64;

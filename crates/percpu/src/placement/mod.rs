@@ -75,7 +75,7 @@ pub trait Placement: Sized {
     /// Whether balancing also populates pages of chunks that are set aside, whose pages do not count as ready.
     const READIES_ASIDE: bool;
 
-    /// The number of lists for chunks with objects.
+    /// The number of lists for chunks with objects: at most 59, since one word marks all lists that have a chunk.
     fn list_count(config: &Config) -> u32;
 
     /// The hints of a chunk without objects.

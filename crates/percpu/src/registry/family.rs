@@ -5,6 +5,7 @@ use super::error::RegistryError;
 use super::group::Observed;
 use crate::count::{Counter, Gauge, Histogram, Value};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::string::String;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -144,6 +145,8 @@ pub(super) struct Families {
     pub(super) by_name: BTreeMap<String, Family>,
     pub(super) described: BTreeMap<String, Description>,
     pub(super) limits: Limits,
+    /// The number of series.
+    pub(super) count: usize,
     /// The family of each name on a page.
     taken: BTreeMap<String, String>,
 }
@@ -154,6 +157,7 @@ impl Families {
             by_name: BTreeMap::new(),
             described: BTreeMap::new(),
             limits: Limits { of_each: None, of_names: BTreeMap::new() },
+            count: 0,
             taken: BTreeMap::new(),
         }
     }
@@ -180,6 +184,24 @@ impl Families {
         Ok(self.by_name.entry(name.into()).or_insert_with(made))
     }
 
+    /// Adds a series that there must not be yet, to a family that is made if there is none.
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        kind: &Kind,
+        labels: String,
+        metric: Metric,
+    ) -> Result<(), RegistryError> {
+        match self.of(name, kind)?.series.entry(labels) {
+            Entry::Occupied(_) => Err(RegistryError::Taken { name: name.into() }),
+            Entry::Vacant(place) => {
+                place.insert(Series::new(metric));
+                self.count += 1;
+                Ok(())
+            }
+        }
+    }
+
     /// The most series that a name may have.
     pub(super) fn limit(&self, name: &str) -> usize {
         let limit = self.limits.of_names.get(name).copied().or(self.limits.of_each);
@@ -190,6 +212,7 @@ impl Families {
     pub(super) fn remove(&mut self, name: &str, labels: &str) -> Option<Series> {
         let family = self.by_name.get_mut(name)?;
         let series = family.series.remove(labels)?;
+        self.count -= 1;
         if family.series.is_empty() {
             self.remove_family(name);
         }
@@ -199,6 +222,7 @@ impl Families {
     /// Removes a family with all its series.
     pub(super) fn remove_family(&mut self, name: &str) -> Option<Family> {
         let family = self.by_name.remove(name)?;
+        self.count -= family.series.len();
         for series in family.kind.names(name) {
             self.taken.remove(&series);
         }

@@ -1,8 +1,8 @@
 //! Figures that a closure of the user's reads, several at once.
 
-use super::text::try_push;
 use crate::OutOfMemory;
 use std::boxed::Box;
+use std::collections::HashMap;
 use std::fmt;
 use std::string::String;
 use std::sync::Arc;
@@ -36,27 +36,29 @@ pub(super) struct Observed {
     pub(super) index: usize,
 }
 
-/// The groups that were read for one page.
+/// The groups that were read for one page, by address, and their figures.
 #[derive(Debug, Default)]
-pub(super) struct ReadGroups(Vec<(Arc<Group>, Vec<f64>)>);
+pub(super) struct ReadGroups(HashMap<usize, (Arc<Group>, Vec<f64>)>);
 
 impl ReadGroups {
-    /// The value of a figure. Calls the user's closure for the first figure of its group, so no lock is held.
+    /// The value of a figure. Calls the user's closure for the first figure of its group, so no lock is held. Cost:
+    /// constant, besides that call.
     pub(super) fn value(&mut self, observed: &Observed) -> Result<f64, OutOfMemory> {
-        let known = self.0.iter().position(|(group, _)| Arc::ptr_eq(group, &observed.group));
-        let at = match known {
-            Some(at) => at,
-            None => {
-                // What the closure does not write is shown as no number.
-                let mut values = Vec::new();
-                values.try_reserve_exact(observed.group.count).map_err(|_| OutOfMemory)?;
-                values.resize(observed.group.count, f64::NAN);
-                (observed.group.read)(&mut values);
-                try_push(&mut self.0, (Arc::clone(&observed.group), values))?;
-                self.0.len() - 1
-            }
-        };
-        Ok(self.0[at].1[observed.index])
+        let Observed { group, index } = observed;
+        // A group that was read is kept, so no other one gets its address.
+        let address = Arc::as_ptr(group).addr();
+        if let Some((_, values)) = self.0.get(&address) {
+            return Ok(values[*index]);
+        }
+        // What the closure does not write is shown as no number.
+        let mut values = Vec::new();
+        values.try_reserve_exact(group.count).map_err(|_| OutOfMemory)?;
+        values.resize(group.count, f64::NAN);
+        self.0.try_reserve(1).map_err(|_| OutOfMemory)?;
+        (group.read)(&mut values);
+        let value = values[*index];
+        self.0.insert(address, (Arc::clone(group), values));
+        Ok(value)
     }
 }
 

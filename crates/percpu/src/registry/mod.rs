@@ -40,7 +40,7 @@ pub use page::Format;
 pub use render::{Reading, Sample};
 
 use crate::count::{Counter, Gauge, Histogram, Value};
-use family::{Families, Held, Kind, Metric, Series};
+use family::{Families, Held, Kind, Metric};
 use freehold_sys::fork;
 use labels::{OVERFLOW, checked, checked_of_histogram};
 use std::fmt;
@@ -300,10 +300,10 @@ impl Registry {
         self.finish_removal(families, removed)
     }
 
-    /// The number of series. Cost: a step for each name.
+    /// The number of series. Cost: constant.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.families().by_name.values().map(|family| family.series.len()).sum()
+        self.families().count
     }
 
     /// Whether there is no series. Cost: constant.
@@ -350,14 +350,18 @@ impl Registry {
     fn get<T: Registered>(&self, name: &str, labels: String, kind: &Kind) -> Result<Arc<T>, RegistryError> {
         let mut families = self.families();
         let limit = families.limit(name);
-        let series = &mut families.of(name, kind)?.series;
+        let series = &families.of(name, kind)?.series;
         let others = series.len() - usize::from(series.contains_key(OVERFLOW));
         let is_over = !labels.is_empty() && others >= limit && !series.contains_key(&labels);
         let labels = if is_over { OVERFLOW.into() } else { labels };
-        let made = || Series::new(T::metric(Held::Shared(Arc::default())));
-        match T::held(&series.entry(labels).or_insert_with(made).metric) {
-            Some(Held::Shared(metric)) => Ok(Arc::clone(metric)),
-            _ => Err(RegistryError::Taken { name: name.into() }),
+        match series.get(&labels).map(|series| T::held(&series.metric)) {
+            Some(Some(Held::Shared(metric))) => Ok(Arc::clone(metric)),
+            Some(_) => Err(RegistryError::Taken { name: name.into() }),
+            None => {
+                let metric = Arc::<T>::default();
+                families.add(name, kind, labels, T::metric(Held::Shared(Arc::clone(&metric))))?;
+                Ok(metric)
+            }
         }
     }
 
@@ -368,13 +372,7 @@ impl Registry {
         kind: &Kind,
         metric: &'static T,
     ) -> Result<(), RegistryError> {
-        let mut families = self.families();
-        let series = &mut families.of(name, kind)?.series;
-        if series.contains_key(&labels) {
-            return Err(RegistryError::Taken { name: name.into() });
-        }
-        series.insert(labels, Series::new(T::metric(Held::Static(metric))));
-        Ok(())
+        self.families().add(name, kind, labels, T::metric(Held::Static(metric)))
     }
 }
 

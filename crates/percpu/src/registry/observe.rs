@@ -2,7 +2,7 @@
 
 use super::Registry;
 use super::error::RegistryError;
-use super::family::{Kind, Metric, Series};
+use super::family::{Kind, Metric};
 use super::group::{Group, Observed};
 use super::labels::checked;
 use std::string::String;
@@ -75,14 +75,8 @@ impl Registry {
         let group = Group::new(names.len(), read);
         let mut families = self.families();
         for (index, (name, labels)) in names.iter().zip(&texts).enumerate() {
-            let added = families.of(name, &Kind::Observed).and_then(|family| {
-                if family.series.contains_key(labels) {
-                    return Err(RegistryError::Taken { name: name.clone() });
-                }
-                let metric = Metric::Observed(Observed { group: group.clone(), index });
-                family.series.insert(labels.clone(), Series::new(metric));
-                Ok(())
-            });
+            let metric = Metric::Observed(Observed { group: group.clone(), index });
+            let added = families.add(name, &Kind::Observed, labels.clone(), metric);
             if let Err(error) = added {
                 for (name, labels) in names.iter().zip(&texts).take(index) {
                     families.remove(name, labels);

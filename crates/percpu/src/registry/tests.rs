@@ -468,3 +468,25 @@ fn pages_are_written_and_series_walked() {
     assert_eq!(samples[1].reading, Reading::Gauge(-2));
     assert!(matches!(&samples[2].reading, Reading::Histogram(seen) if seen.sum() == 3));
 }
+
+/// Figures of many groups stand where their values do, and as many series are counted as there are.
+#[test]
+fn observed_figures_stand_where_their_values_do_and_are_counted() {
+    let (values, observed) = (Registry::new(), Registry::new());
+    let labels: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+    for (number, label) in labels.iter().enumerate() {
+        values.value("level", &[("of", label)]).unwrap().set(number as f64);
+        observed.observe("level", &[("of", label)], move || number as f64).unwrap();
+        // It is there already, and so not counted again.
+        assert!(observed.observe("level", &[("of", label)], || 0.0).is_err());
+        values.value("level", &[("of", label)]).unwrap();
+    }
+    assert_eq!(values.render(), observed.render());
+    for registry in [&values, &observed] {
+        assert_eq!(registry.len(), labels.len());
+        assert!(registry.remove("level", &[("of", "7")]) && !registry.remove("level", &[("of", "7")]));
+        assert_eq!(registry.len(), labels.len() - 1);
+        registry.remove_all("level");
+        assert!(registry.len() == 0 && registry.is_empty());
+    }
+}

@@ -69,9 +69,11 @@ impl Sweep {
         Self(vec![1; bytes / size_of::<u64>()])
     }
 
-    /// Reads each line of it.
+    /// Reads each line of it: the halves are equal, so a comparison ends at the end of both. It is as fast as memory in a build
+    /// that is not optimized, too.
     fn read(&self) {
-        black_box(self.0.iter().step_by(8).fold(0_u64, |sum, word| sum.wrapping_add(*word)));
+        let (half, other) = self.0.split_at(self.0.len() / 2);
+        black_box(half == other);
     }
 }
 
