@@ -487,6 +487,6 @@ fn observed_figures_stand_where_their_values_do_and_are_counted() {
         assert!(registry.remove("level", &[("of", "7")]) && !registry.remove("level", &[("of", "7")]));
         assert_eq!(registry.len(), labels.len() - 1);
         registry.remove_all("level");
-        assert!(registry.len() == 0 && registry.is_empty());
+        assert_eq!((registry.is_empty(), registry.len()), (true, 0));
     }
 }
