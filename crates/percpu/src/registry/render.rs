@@ -49,8 +49,8 @@ pub enum Reading {
 /// `_count` is always the count of the bucket `+Inf`. Values that are recorded while a histogram is read, some
 /// microseconds, may be counted and not yet in `_sum`, or vice versa; all others are in both. In any case `_sum` lies between
 /// the least and the highest sum that the counts of the histogram's own buckets allow, so it differs from the sum of the counted
-/// values by less than an eighth. Neither ever falls; but `_sum` may, by less than an eighth, where values that add up to 2^63
-/// recorded units are recorded while it is read.
+/// values by less than an eighth. `_count` never falls. `_sum` falls only where values that add up to 2^63 recorded units are
+/// recorded while it is read, and then by less than an eighth.
 impl Registry {
     /// All values, in Prometheus's text format.
     ///

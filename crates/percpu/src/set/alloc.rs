@@ -18,8 +18,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// or zeros if there was none since the page was populated.
     ///
     /// Cost: that of the placement: [`first_fit`](crate::first_fit) takes amortized O(log chunks) and visits a constant
-    /// number of pages; those of a chunk for an object of more than a page or with an alignment of more than 4 bytes; in
-    /// the worst case all. If a page without objects, a chunk or memory is needed, also a step for each page of a unit;
+    /// number of pages, or, for an object of more than a page or with an alignment of more than 4 bytes, up to all of a
+    /// chunk; in the worst case it visits every chunk. If a page without objects, a chunk or memory is needed, also a step for each page of a unit;
     /// for the latter two, a call of the [`Backing`].
     ///
     /// # Errors
