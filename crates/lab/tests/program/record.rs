@@ -23,7 +23,10 @@ fn is_root() -> bool {
 fn shared_folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_freehold"), folder.path().join("freehold")).unwrap();
+    // `fs::copy` would leave the copy open for writing in what other tests start meanwhile, and the
+    // kernel runs no such file.
+    let (program, copy) = (env!("CARGO_BIN_EXE_freehold"), folder.path().join("freehold"));
+    assert!(Command::new("cp").arg(program).arg(copy).status().unwrap().success());
     folder
 }
 
