@@ -87,7 +87,7 @@ impl<V> RegionTree<V> {
         // An entry can only lie below all of its leaf in the tree's first leaf: all other separators are exact.
         let right = if entry.start < leaf.low() {
             core::mem::replace(leaf, Leaf::of(entry))
-        } else if leaf.start(leaf.last()) < entry.start {
+        } else if is_last {
             // Appending regions in address order leaves full leaves behind.
             Leaf::of(entry)
         } else {
@@ -143,8 +143,7 @@ impl<V> Leaf<V> {
         let mut right = Self::starting_at(start(half), right);
         let mut whole = core::mem::replace(self, left);
         for (at, &slot) in order.iter().enumerate() {
-            let leaf = if at < half { &mut *self } else { &mut right };
-            leaf.push(whole.take(slot.into()));
+            whole.move_to(slot.into(), if at < half { self } else { &mut right });
         }
         right
     }

@@ -190,7 +190,7 @@ impl<V> RegionTree<V> {
                 left.set_gap(tail, left.end(tail), left.next(tail));
             }
             for slot in 0..right.len() {
-                left.push(right.take(slot));
+                right.move_to(slot, left);
             }
             true
         });

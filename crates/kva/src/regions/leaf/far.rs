@@ -50,9 +50,7 @@ impl<V> Leaf<V> {
     pub(in crate::regions) fn refill(&mut self, high: Option<High>) {
         let empty = Self::starting_at(self.low(), high);
         let mut whole = core::mem::replace(self, empty);
-        (0..whole.len()).for_each(|slot| {
-            self.push(whole.take(slot));
-        });
+        (0..whole.len()).for_each(|slot| whole.move_to(slot, self));
     }
 
     /// The full address of a low half. `of` selects starts, ends, or ends of gaps.
@@ -65,11 +63,14 @@ impl<V> Leaf<V> {
     /// Whether the last entry can move to the next leaf, to make way for an entry that starts at `new`. Only far leaves
     /// do this: they are large, so they are kept fuller than others. A marker and the region at its address stay
     /// together.
-    #[cold]
     pub(in crate::regions) fn gives_last_for(&self, new: u64) -> bool {
-        let start = self.start(self.last());
-        let is_alone = (0..self.len()).filter(|&slot| self.start(slot) == start).count() == 1;
-        self.is_far() && new < start && is_alone
+        self.is_far() && self.far_gives_last_for(new)
+    }
+
+    #[cold]
+    fn far_gives_last_for(&self, new: u64) -> bool {
+        let start = self.start(self.far_last());
+        new < start && (0..self.len()).filter(|&slot| self.start(slot) == start).count() == 1
     }
 
     /// Removes an entry from a near or far leaf, as [`Leaf::remove_near`] does.

@@ -401,6 +401,28 @@ impl<V> Leaf<V> {
         }
     }
 
+    /// Moves an entry to the end of another leaf, within whose reach it starts. This leaf will be refilled or freed.
+    #[inline]
+    pub(in crate::regions) fn move_to(&mut self, slot: usize, other: &mut Self) {
+        if self.is_far() || other.is_far() {
+            other.push(self.take(slot));
+            return;
+        }
+        // Both bases are at or below the entry, and within reach of it.
+        let by = self.base.wrapping_sub(other.base) as i32;
+        let (slot, to) = (slot % WIDTH, other.len() % WIDTH);
+        other.len += 1;
+        other.start[to] = self.start[slot] + by;
+        other.set_terms(to, self.terms(slot));
+        other.values[to] = self.values[slot].take();
+        let next = self.next[slot] + by;
+        if self.is_tail(slot) || next >= REACH {
+            other.set_gap(to, self.end(slot), self.next(slot));
+        } else {
+            (other.end[to], other.next[to]) = (self.end[slot] + by, next);
+        }
+    }
+
     /// An empty leaf for entries from `low` on. It is far if `high` is given.
     pub(in crate::regions) fn starting_at(low: u64, high: Option<High>) -> Self {
         Self { base: Self::base_for(low), high, ..Self::VACANT }
