@@ -54,55 +54,63 @@ impl<V> RegionTree<V> {
     /// Adds an entry to its leaf, or to another leaf if that one is full or cannot reach it. Does not raise bounds for
     /// the gap after it.
     pub(super) fn add_entry(&mut self, leaf: NodeId, entry: Entry<V>) {
-        if self.tree.leaves[leaf].has_room_for(entry.start) {
+        if self.tree.leaves[leaf].has_near_room_for(entry.start) {
             self.tree.leaves[leaf].push(entry);
         } else {
             self.split_leaf(&self.tree.path_to(entry.start), entry);
         }
     }
 
-    /// Adds an entry that does not fit its leaf: to the next leaf, or to one of the two halves of a split.
+    /// Adds an entry that does not fit its leaf, or would lie in a far one: to the next leaf, or to one of the two halves
+    /// of a split.
     pub(super) fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
-        // A region at the end of a gap goes to the leaf after the gap, so leaves fill from the top down, too.
         let (start, mut behind) = (entry.start, *path);
-        if self.make_far(path.leaf) {
-            self.tree.leaves[path.leaf].push(entry);
-            return;
+        let has_next = self.tree.next(&mut behind);
+        let [leaf, next] = [path, &behind].map(|path| &self.tree.leaves[path.leaf]);
+        let (is_last, is_far, is_full) =
+            (leaf.start(leaf.last()) < start, leaf.is_far(), leaf.len() == WIDTH);
+        // A region at the end of a gap goes to the leaf after the gap, so leaves fill from the top down, too.
+        let is_near_next = is_last && has_next && !next.is_far() && next.reaches(start);
+        if is_near_next && next.len() < WIDTH {
+            return self.add_first(&behind, entry);
         }
-        let leaf = &self.tree.leaves[path.leaf];
-        let is_last = leaf.start(leaf.last()) < start;
-        if (is_last || leaf.gives_last_for(start))
-            && self.tree.next(&mut behind)
-            && (self.tree.leaves[behind.leaf].has_room_for(start) || (is_last && self.make_far(behind.leaf)))
-        {
-            let last = if is_last { entry } else { self.tree.leaves[path.leaf].swap_last(entry) };
-            let start = last.start;
-            self.tree.leaves[behind.leaf].push(last);
-            self.tree.set_low(&behind, start);
-            return self.refresh(start);
+        // Regions that lie close together fill their leaf and have a new one then, none that is far.
+        if !is_near_next && (is_far || !is_full) {
+            let (has_room, gives_last) = (next.has_room_for(start), leaf.gives_last_for(start));
+            if !is_full && (is_far || self.make_far(path.leaf)) {
+                self.tree.leaves[path.leaf].push(entry);
+                return;
+            } else if is_last && has_next && (has_room || self.make_far(behind.leaf)) {
+                return self.add_first(&behind, entry);
+            } else if gives_last && has_next && has_room {
+                let last = self.tree.leaves[path.leaf].swap_last(entry);
+                return self.add_first(&behind, last);
+            }
         }
         let id = self.tree.take_leaf();
-        self.far_leaves -= usize::from(self.tree.leaves[path.leaf].is_far());
+        self.far_leaves -= usize::from(is_far);
         let leaf = &mut self.tree.leaves[path.leaf];
         // An entry can only lie below all of its leaf in the tree's first leaf: all other separators are exact.
-        let right = if entry.start < leaf.low() {
+        let right = if start < leaf.low() {
             core::mem::replace(leaf, Leaf::of(entry))
         } else if is_last {
             // Appending regions in address order leaves full leaves behind.
             Leaf::of(entry)
         } else {
-            let mut right = leaf.split(entry.start);
-            if entry.start < right.low() {
-                leaf.push(entry)
-            } else {
-                right.push(entry)
-            };
-            right
+            leaf.split(entry)
         };
         let low = right.low();
         self.far_leaves += usize::from(leaf.is_far()) + usize::from(right.is_far());
         self.tree.leaves[id] = right;
         self.tree.insert_leaf(path, low, id);
+    }
+
+    /// Adds an entry below all others of a leaf, which has room for it.
+    fn add_first(&mut self, path: &LeafPath, entry: Entry<V>) {
+        let start = entry.start;
+        self.tree.leaves[path.leaf].push(entry);
+        self.tree.set_low(path, start);
+        self.refresh(start);
     }
 
     fn make_far(&mut self, leaf: NodeId) -> bool {
@@ -118,6 +126,11 @@ impl<V> Leaf<V> {
         self.len() < WIDTH && self.reaches(start)
     }
 
+    /// [`Leaf::has_room_for`] of a leaf that is not far.
+    fn has_near_room_for(&self, start: u64) -> bool {
+        !self.is_far() && self.has_room_for(start)
+    }
+
     /// A leaf with one entry.
     fn of(entry: Entry<V>) -> Self {
         let mut leaf = Self::starting_at(entry.start, None);
@@ -125,27 +138,54 @@ impl<V> Leaf<V> {
         leaf
     }
 
-    /// Moves the upper half of the entries to a new leaf, before an entry that starts at `new` is added. Each half of a
-    /// far leaf becomes near if possible.
-    fn split(&mut self, new: u64) -> Self {
-        let order = self.in_order();
+    /// Moves the upper half of the entries to a new leaf, and adds an entry to one of the two. Each half of a far leaf
+    /// becomes near if possible.
+    fn split(&mut self, entry: Entry<V>) -> Self {
+        let (order, new) = (self.in_order(), entry.start);
         let start = |at: usize| self.start(order[at].into());
-        // A region that starts at its marker stays with it, since both have the same key.
-        let half = WIDTH / 2 + usize::from(start(WIDTH / 2) == start(WIDTH / 2 - 1));
-        let left_last = if new < start(half) { new.max(start(half - 1)) } else { start(half - 1) };
+        let (half, first, last) = (self.cut_at(start), start(0), start(WIDTH - 1));
+        // Between the halves a far leaf's new entry goes where it is near.
+        let is_right = new >= start(half)
+            || (new > start(half - 1) && !Self::is_near(first, new) && Self::is_near(new, last));
+        let (left_last, right_first) = match is_right {
+            true => (start(half - 1), new.min(start(half))),
+            false => (new.max(start(half - 1)), start(half)),
+        };
         let high = |first, last| match self.is_far() && !Self::is_near(first, last) {
             true => high_halves().map(Some),
             false => Some(None),
         };
-        let highs = (high(start(0), left_last), high(start(half), start(WIDTH - 1)));
-        let (Some(left), Some(right)) = highs else { return self.split_last() };
-        let left = Self::starting_at(start(0), left);
-        let mut right = Self::starting_at(start(half), right);
-        let mut whole = core::mem::replace(self, left);
-        for (at, &slot) in order.iter().enumerate() {
-            whole.move_to(slot.into(), if at < half { self } else { &mut right });
-        }
+        let (is_right, mut right) = match (high(first, left_last), high(right_first, last)) {
+            (Some(left), Some(right)) => {
+                let mut right = Self::starting_at(right_first, right);
+                let mut whole = core::mem::replace(self, Self::starting_at(first, left));
+                for (at, &slot) in order.iter().enumerate() {
+                    whole.move_to(slot.into(), if at < half { self } else { &mut right });
+                }
+                (is_right, right)
+            }
+            _ => {
+                let right = self.split_last();
+                (new >= right.low(), right)
+            }
+        };
+        if is_right { &mut right } else { self }.push(entry);
         right
+    }
+
+    /// The first entry of the right half, by the starts of the entries in order. A region that starts at its marker stays
+    /// with it, since both have the same key.
+    fn cut_at(&self, start: impl Fn(usize) -> u64) -> usize {
+        const HALF: usize = WIDTH / 2;
+        let apart = (1..WIDTH).find(|&at| !Self::is_near(start(0), start(at)));
+        match apart.filter(|_| self.is_far()) {
+            // Most entries lie close together, below the others or above: without these their leaf is near.
+            Some(above) if above >= HALF => above,
+            Some(_) if Self::is_near(start(HALF), start(WIDTH - 1)) => {
+                (1..HALF).find(|&at| Self::is_near(start(at), start(WIDTH - 1))).unwrap_or(HALF)
+            }
+            _ => HALF + usize::from(start(HALF) == start(HALF - 1)),
+        }
     }
 
     /// Moves the last entry to a near leaf, and the marker at its start, if there is one.

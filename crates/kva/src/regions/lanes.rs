@@ -127,8 +127,8 @@ impl<V> Leaf<V> {
     #[inline]
     pub(super) fn lowest(&self, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let Some((size, mask)) = wanted.lanes().filter(|_| !self.is_far()) else {
-            let order = self.in_order();
-            return order[..self.len()].iter().find_map(|&slot| self.lowest_behind(slot.into(), wanted));
+            let places = (0..self.len()).filter_map(|slot| self.lowest_behind(slot, wanted));
+            return places.min_by_key(|&(_, start)| start);
         };
         let best = match self.clamped(wanted.first) {
             // The common case: the window starts before the leaf.
@@ -158,11 +158,8 @@ impl<V> Leaf<V> {
     #[inline]
     pub(super) fn highest(&self, wanted: &GranuleRequest) -> Option<(usize, u64)> {
         let Some((size, mask)) = wanted.lanes().filter(|_| !self.is_far()) else {
-            let order = self.in_order();
-            return order[..self.len()]
-                .iter()
-                .rev()
-                .find_map(|&slot| self.highest_behind(slot.into(), wanted));
+            let places = (0..self.len()).filter_map(|slot| self.highest_behind(slot, wanted));
+            return places.max_by_key(|&(_, start)| start);
         };
         if let Some(found) = self.tail().and_then(|tail| self.highest_behind(tail, wanted)) {
             return Some(found);

@@ -3,8 +3,8 @@
 //!
 //! Lanes reach 2^25 granules. If regions lie farther apart than that, an ordinary leaf holds only one. So a leaf with
 //! few entries becomes far when it must take an entry out of reach, and then holds as many as any leaf. A far leaf is
-//! searched entry by entry, which takes longer. So a leaf becomes far only when it must, and the halves of a split are
-//! near if possible.
+//! searched entry by entry, which takes longer. So a leaf becomes far only when it must; regions close together go to a
+//! near leaf if there is one beside, and have one of their own once they are half of a full far leaf.
 //!
 //! The memory for the high halves is not reserved in advance. If it is refused, the entry gets a leaf of its own.
 
@@ -54,7 +54,7 @@ impl<V> Leaf<V> {
     }
 
     /// The full address of a low half. `of` selects starts, ends, or ends of gaps.
-    #[cold]
+    #[inline]
     pub(in crate::regions) fn far_whole(&self, half: i32, of: usize, slot: usize) -> u64 {
         let high = self.high.as_ref().expect("K8: a far leaf has high halves");
         u64::from(high[of][slot]) << 32 | u64::from(half as u32)
@@ -91,12 +91,10 @@ impl<V> Leaf<V> {
         last
     }
 
-    /// The slots in address order; only the first `len` are valid.
+    /// [`Leaf::in_order`] of a far leaf.
     #[cold]
     pub(in crate::regions) fn far_in_order(&self) -> [u8; WIDTH] {
-        let mut order = core::array::from_fn(|slot| slot as u8);
-        order[..self.len()].sort_unstable_by_key(|&slot| self.end(slot.into()));
-        order
+        self.by_key(|slot| self.end(slot) << 5 | slot as u128).map(|key| key as u8 % WIDTH as u8)
     }
 
     #[cold]

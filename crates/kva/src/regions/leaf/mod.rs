@@ -264,17 +264,18 @@ impl<V> Leaf<V> {
             return self.far_in_order();
         }
         // Ends ascend as starts do, and a marker ends before a region at the same address.
-        let mut keys = [0; WIDTH];
+        let key = |slot: usize| (self.end[slot] as u32) << 5 | slot as u32;
+        self.by_key(key).map(|key| key as u8 % WIDTH as u8)
+    }
+
+    /// The keys of the slots in use, ascending.
+    #[inline]
+    pub(super) fn by_key<K: Copy + Default + Ord>(&self, key: impl Fn(usize) -> K) -> [K; WIDTH] {
+        let mut keys = [K::default(); WIDTH];
         let in_use = &mut keys[..self.len()];
-        for (slot, key) in in_use.iter_mut().enumerate() {
-            *key = (self.end[slot] as u32) << 5 | slot as u32;
-        }
+        in_use.iter_mut().enumerate().for_each(|(slot, to)| *to = key(slot));
         in_use.sort_unstable();
-        let mut order = [0; WIDTH];
-        for (slot, key) in order.iter_mut().zip(in_use) {
-            *slot = *key as u8 % WIDTH as u8;
-        }
-        order
+        keys
     }
 
     /// The entry with the highest address.

@@ -206,6 +206,29 @@ fn regions_far_apart_share_leaves() {
     }
 }
 
+/// Three regions lie far from all others, as chunks of per-CPU memory do: in one place, and in three.
+#[test]
+fn regions_far_away_make_few_leaves_far() {
+    const END: u128 = 1 << 40;
+    for distance in [100, 1 << 30] {
+        for (order, away) in [(Order::LowestFirst, END - 4 * distance), (Order::HighestFirst, 100)] {
+            let mut tree = tree_of(END);
+            for at in 0..3 {
+                take(&mut tree, away + at * distance, away + at * distance + 5);
+            }
+            let any = wanted(0, 3, 0, (0, END)).unwrap();
+            let mut far = 0;
+            for _ in 0..1000 {
+                let found = search(&mut tree, order, &any, &mut ()).unwrap();
+                take(&mut tree, found.start.into(), u128::from(found.start) + 3);
+                far += usize::from(tree.tree.leaves[tree.tree.path_to(found.start).leaf].is_far());
+            }
+            tree.validate().unwrap();
+            assert!(far <= 32, "{far} of 1,000 regions came to a far leaf: {order:?}, {distance}");
+        }
+    }
+}
+
 /// A leaf that its neighbour had no room for is joined as soon as it has.
 #[test]
 fn a_leaf_that_loses_its_first_regions_is_joined_in_time() {
