@@ -1,8 +1,9 @@
 //! What cuts, merges and partial frees cost in instructions, counted by valgrind's callgrind, and held against frees of
 //! whole regions in the same space: a cut, a merge and a range within one region take at most two, a range over `k` regions
-//! takes at most `k + 2`, and `k + 4` with a list of what was freed.
+//! takes at most `k + 2`, and `k + 4` with a list of what was freed. And what a look-up costs where regions lie in several
+//! places far apart: at most half more than in one.
 //!
-//! The test runs this program again under callgrind. Only what is inside [`measured`] counts.
+//! The test runs this program again under callgrind. Only what is inside [`measured`] or [`look_up`] counts.
 //!
 //!     cargo test -p freehold-kva --release --test instructions
 
@@ -11,7 +12,7 @@
 use freehold_kva::{AddressSpace, Placement, Request};
 use freehold_units::{Align, Span};
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
@@ -25,6 +26,8 @@ const BLOCK: u64 = 4;
 const SITES: u64 = 100;
 /// Regions of a range.
 const SEVERAL: [u64; 3] = [2, 8, 40];
+/// Look-ups that are counted.
+const LOOK_UPS: u64 = 1000;
 /// How the program that is counted is told what to do.
 const TASK: &str = "FREEHOLD_KVA_INSTRUCTIONS";
 
@@ -155,25 +158,74 @@ fn operate(space: &mut Space, kind: Kind, region: u64, is_last: bool) {
     (region..region + reach).for_each(|at| _ = space.alloc_at(pages(page_of(at), REGION), 7).unwrap());
 }
 
-/// The instructions of each kind, by callgrind.
-fn counted(placement: Placement, regions: u64, folder: &Path) -> Vec<f64> {
+#[inline(never)]
+fn look_up(space: &Space, address: u64) {
+    black_box(space.region_at(black_box(address)).map(|region| *region.value()));
+    black_box(());
+}
+
+/// Looks regions up of a space with so many in each of some places, as a machine has devices low and high.
+fn look_regions_up(places: u64, each: u64) {
+    let mut space = Space::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
+    let first_of = |region: u64| ((region % places) << 46) + region / places * 16 * PAGE;
+    for region in 0..places * each {
+        space.alloc_at(Span::from_size(first_of(region), 8 * PAGE).unwrap(), region).unwrap();
+    }
+    for at in 0..LOOK_UPS {
+        look_up(&space, first_of(at * 67 % (places * each)) + at % 16 * PAGE);
+    }
+}
+
+/// Runs this program's task under callgrind, which counts what is inside a function. Returns the file of its figures.
+fn under_callgrind(task: &str, function: &str, folder: &Path) -> PathBuf {
+    fs::create_dir_all(folder).unwrap();
     let out = folder.join("out");
     let ran = Command::new("valgrind")
-        .args(["--tool=callgrind", "--collect-atstart=no", "--toggle-collect=instructions::measured"])
-        .args(["--dump-after=instructions::last"])
+        .args(["--tool=callgrind", "--collect-atstart=no", "--dump-after=instructions::last"])
+        .arg(format!("--toggle-collect=instructions::{function}"))
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(env::current_exe().unwrap())
-        .env(TASK, format!("{placement:?} {regions}"))
+        .env(TASK, task)
         .output()
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let total = |nth: usize| {
-        let path = folder.join(format!("out.{}", nth + 1));
-        let text = fs::read_to_string(&path).unwrap();
-        let totals = text.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap();
-        totals.trim().parse::<f64>().unwrap() / SITES as f64
+    out
+}
+
+/// The instructions in a file of callgrind's.
+fn total(file: &Path) -> f64 {
+    let text = fs::read_to_string(file).unwrap();
+    let totals = text.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap();
+    totals.trim().parse().unwrap()
+}
+
+/// The instructions of each kind.
+fn counted(placement: Placement, regions: u64, folder: &Path) -> Vec<f64> {
+    let out = under_callgrind(&format!("{placement:?} {regions}"), "measured", folder);
+    (1..=kinds().len()).map(|nth| total(&out.with_extension(nth.to_string())) / SITES as f64).collect()
+}
+
+/// What look-ups cost more than a half more than in one place.
+fn dear_look_ups(folder: &Path) -> Vec<String> {
+    let looked_up = |places: u64, each: u64| {
+        total(&under_callgrind(&format!("{places} {each}"), "look_up", folder)) / LOOK_UPS as f64
     };
-    (0..kinds().len()).map(total).collect()
+    let mut dear = Vec::new();
+    for each in [8, 16, 100] {
+        let one = looked_up(1, 4 * each);
+        for places in [2, 4] {
+            let instructions = looked_up(places, 4 * each / places);
+            let line = format!(
+                "look-up of {} regions in {places} places: {instructions:.0} instructions, {one:.0} in one",
+                4 * each
+            );
+            println!("{line}");
+            if instructions > 1.5 * one {
+                dear.push(line);
+            }
+        }
+    }
+    dear
 }
 
 fn hold_to_the_bounds() {
@@ -182,13 +234,11 @@ fn hold_to_the_bounds() {
         eprintln!("not run: valgrind is not installed");
         return;
     }
-    let mut broken = Vec::new();
+    let folder = env::temp_dir().join(format!("freehold-kva-{}", std::process::id()));
+    let mut broken = dear_look_ups(&folder);
     for placement in [Placement::Lowest, Placement::Highest, Placement::BestFit] {
         for regions in [300, 6000] {
-            let folder = env::temp_dir().join(format!("freehold-kva-{}-{regions}", std::process::id()));
-            fs::create_dir_all(&folder).unwrap();
             let instructions = counted(placement, regions, &folder);
-            fs::remove_dir_all(&folder).unwrap();
             let free = instructions[0];
             for (kind, instructions) in kinds().into_iter().zip(instructions) {
                 let (frees, most) = (instructions / free, kind.most());
@@ -202,18 +252,21 @@ fn hold_to_the_bounds() {
             }
         }
     }
+    fs::remove_dir_all(&folder).unwrap();
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
 /// What is counted.
 fn run_task(task: &str) {
     let (placement, regions) = task.split_once(' ').unwrap();
+    let regions = regions.parse().unwrap();
     let placement = match placement {
         "Lowest" => Placement::Lowest,
         "Highest" => Placement::Highest,
-        _ => Placement::BestFit,
+        "BestFit" => Placement::BestFit,
+        places => return look_regions_up(places.parse().unwrap(), regions),
     };
-    count(placement, regions.parse().unwrap());
+    count(placement, regions);
 }
 
 /// Not a test of the usual harness, which runs tests in threads: callgrind counts the first thread's.

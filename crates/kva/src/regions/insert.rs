@@ -5,12 +5,15 @@
 //!             e        gap       n                    e   gap  new  gap   n
 //! ```
 
-use super::leaf::far::high_halves;
+use super::leaf::far::{MANY, high_halves};
 use super::leaf::{Entry, Leaf, RegionAttrs, WIDTH};
 use super::{EntryHandle, RegionTree};
 use crate::bplus::LeafPath;
 use freehold_units::Span;
 use freehold_units::pool::NodeId;
+
+/// Leaves of a space with few, beside one for each [`WIDTH`] regions.
+const FEW_LEAVES: usize = 16;
 
 impl<V> RegionTree<V> {
     /// Adds a region, or a placeholder if there is no value, in the gap after the entry `at`. The caller has reserved an
@@ -67,8 +70,8 @@ impl<V> RegionTree<V> {
         let (start, mut behind) = (entry.start, *path);
         let has_next = self.tree.next(&mut behind);
         let [leaf, next] = [path, &behind].map(|path| &self.tree.leaves[path.leaf]);
-        let (is_last, is_far, is_full) =
-            (leaf.start(leaf.last()) < start, leaf.is_far(), leaf.len() == WIDTH);
+        let (is_last, is_far) = (leaf.start(leaf.last()) < start, leaf.is_far());
+        let is_full = leaf.len() == WIDTH || (is_far && leaf.len() >= MANY && self.has_few_leaves(1));
         // A region at the end of a gap goes to the leaf after the gap, so leaves fill from the top down, too.
         let is_near_next = is_last && has_next && !next.is_far() && next.reaches(start);
         if is_near_next && next.len() < WIDTH {
@@ -113,6 +116,12 @@ impl<V> RegionTree<V> {
         self.refresh(start);
     }
 
+    /// Whether there are so few leaves that a look-up's time counts for more than their memory: far leaves are cut early
+    /// then. `times` sets apart what cuts a far leaf from what makes one.
+    pub(super) fn has_few_leaves(&self, times: usize) -> bool {
+        self.tree.leaves.in_use() < times * (FEW_LEAVES + self.regions / WIDTH)
+    }
+
     fn make_far(&mut self, leaf: NodeId) -> bool {
         let is_made = self.tree.leaves[leaf].make_far();
         self.far_leaves += usize::from(is_made);
@@ -141,9 +150,9 @@ impl<V> Leaf<V> {
     /// Moves the upper half of the entries to a new leaf, and adds an entry to one of the two. Each half of a far leaf
     /// becomes near if possible.
     fn split(&mut self, entry: Entry<V>) -> Self {
-        let (order, new) = (self.in_order(), entry.start);
+        let (order, len, new) = (self.in_order(), self.len(), entry.start);
         let start = |at: usize| self.start(order[at].into());
-        let (half, first, last) = (self.cut_at(start), start(0), start(WIDTH - 1));
+        let (half, first, last) = (self.cut_at(start), start(0), start(len - 1));
         // Between the halves a far leaf's new entry goes where it is near.
         let is_right = new >= start(half)
             || (new > start(half - 1) && !Self::is_near(first, new) && Self::is_near(new, last));
@@ -159,7 +168,7 @@ impl<V> Leaf<V> {
             (Some(left), Some(right)) => {
                 let mut right = Self::starting_at(right_first, right);
                 let mut whole = core::mem::replace(self, Self::starting_at(first, left));
-                for (at, &slot) in order.iter().enumerate() {
+                for (at, &slot) in order[..len].iter().enumerate() {
                     whole.move_to(slot.into(), if at < half { self } else { &mut right });
                 }
                 (is_right, right)
@@ -176,15 +185,13 @@ impl<V> Leaf<V> {
     /// The first entry of the right half, by the starts of the entries in order. A region that starts at its marker stays
     /// with it, since both have the same key.
     fn cut_at(&self, start: impl Fn(usize) -> u64) -> usize {
-        const HALF: usize = WIDTH / 2;
-        let apart = (1..WIDTH).find(|&at| !Self::is_near(start(0), start(at)));
-        match apart.filter(|_| self.is_far()) {
+        let (len, half) = (self.len(), self.len() / 2);
+        let is_near = |first, last| Self::is_near(start(first), start(last));
+        match (1..len).find(|&at| self.is_far() && !is_near(0, at)) {
             // Most entries lie close together, below the others or above: without these their leaf is near.
-            Some(above) if above >= HALF => above,
-            Some(_) if Self::is_near(start(HALF), start(WIDTH - 1)) => {
-                (1..HALF).find(|&at| Self::is_near(start(at), start(WIDTH - 1))).unwrap_or(HALF)
-            }
-            _ => HALF + usize::from(start(HALF) == start(HALF - 1)),
+            Some(above) if above >= half => above,
+            Some(_) if is_near(half, len - 1) => (1..half).find(|&at| is_near(at, len - 1)).unwrap_or(half),
+            _ => half + usize::from(start(half) == start(half - 1)),
         }
     }
 

@@ -174,13 +174,16 @@ impl<V> RegionTree<V> {
     /// Merges a leaf that has few entries with a sibling, if possible.
     #[cold]
     pub(super) fn join_leaf(&mut self, path: &LeafPath) {
+        let has_few = self.has_few_leaves(2);
         let far_leaves = &mut self.far_leaves;
         self.tree.join_leaf(path, |left, right| {
-            if left.len() + right.len() > JOINED {
+            let (len, reaches) = (left.len() + right.len(), left.reaches(right.start(right.last())));
+            let is_far = left.is_far() || !reaches;
+            if len > if is_far && has_few { MANY / 2 } else { JOINED } {
                 return false;
             }
             let were_far = usize::from(left.is_far()) + usize::from(right.is_far());
-            if !left.reaches(right.start(right.last())) {
+            if !reaches {
                 let Some(high) = high_halves().filter(|_| left.len() < MANY) else { return false };
                 left.refill(Some(high));
             }

@@ -2,7 +2,7 @@
 //! `bench kva`, which does as much as it has time for.
 //! A line names the run, the fields of a record, and its value or its samples. Nodes, bytes and work of range maps were taken anew
 //! when each slot of a leaf got a place for its word; work and bytes of spaces when every alignment got bounds of its own, bytes once
-//! more when nodes above leaves got every fourth separator twice.
+//! more when nodes above leaves got every fourth separator twice, work once more when far leaves became few.
 
 use super::reproduce::reproduced;
 use super::{Results, benched_maps, data};

@@ -5,6 +5,7 @@
 //! few entries becomes far when it must take an entry out of reach, and then holds as many as any leaf. A far leaf is
 //! searched entry by entry, which takes longer. So a leaf becomes far only when it must; regions close together go to a
 //! near leaf if there is one beside, and have one of their own once they are half of a full far leaf.
+//! While a space has few leaves, a far leaf counts as full with few entries, so that look-ups seldom meet one.
 //!
 //! The memory for the high halves is not reserved in advance. If it is refused, the entry gets a leaf of its own.
 
@@ -110,9 +111,19 @@ impl<V> Leaf<V> {
     /// [`Leaf::region_at`] where the lanes do not tell: in a far leaf, and at or above the tail.
     #[cold]
     pub(in crate::regions) fn region_beside_lanes(&self, granule: u64) -> Option<(usize, (u64, u64))> {
-        let holds = |&slot: &usize| self.start(slot) <= granule && u128::from(granule) < self.end(slot);
-        let slot = if self.is_far() { (0..self.len()).find(holds) } else { self.tail().filter(holds) }?;
-        Some((slot, self.bounds(slot)))
+        let slot = match self.tail().filter(|&tail| self.start(tail) <= granule) {
+            Some(tail) => Some(tail).filter(|&tail| u128::from(granule) < self.end(tail)),
+            None => self.high.as_deref().and_then(|high| self.far_slot_at(high, granule)),
+        };
+        slot.map(|slot| (slot, self.bounds(slot)))
+    }
+
+    /// The slot in a far leaf of the region that contains a granule below the tail.
+    fn far_slot_at(&self, [starts, ends, _]: &[[u32; WIDTH]; 3], granule: u64) -> Option<usize> {
+        let whole = |high: u32, low: i32| u64::from(high) << 32 | u64::from(low as u32);
+        let starts = starts.iter().zip(&self.start).map(|(&high, &low)| whole(high, low));
+        let ends = ends.iter().zip(&self.end).map(|(&high, &low)| whole(high, low));
+        starts.zip(ends).take(self.len()).position(|(start, end)| start <= granule && granule < end)
     }
 
     #[cold]

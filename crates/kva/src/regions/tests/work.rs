@@ -229,6 +229,51 @@ fn regions_far_away_make_few_leaves_far() {
     }
 }
 
+/// Places far apart with a number of regions in each.
+fn places(count: u128, regions: u128) -> (RegionTree<u32>, Vec<u128>) {
+    let starts: Vec<_> = (0..count).flat_map(|at| (0..regions).map(move |of| (at << 40) + of * 10)).collect();
+    let mut tree = tree_of(count << 40);
+    starts.iter().for_each(|&start| take(&mut tree, start, start + 5));
+    (tree, starts)
+}
+
+/// A look-up in a far leaf takes twice as long or more.
+#[test]
+fn few_regions_in_places_far_apart_have_near_leaves() {
+    for (count, regions) in [(2, 5), (2, 20), (3, 7), (4, 10), (8, 30)] {
+        let (tree, starts) = places(count, regions);
+        tree.validate().unwrap();
+        let is_far = |start: &&u128| {
+            let leaf = &tree.tree.leaves[tree.tree.path_to(**start as u64).leaf];
+            leaf.is_far() && leaf.len() > 10
+        };
+        assert_eq!(starts.iter().filter(is_far).count(), 0, "{count} places of {regions} regions");
+    }
+}
+
+/// What is cut is not joined at once, nor the other way round: in a space with few leaves, with many, and in between.
+#[test]
+fn a_region_that_comes_and_goes_moves_no_others() {
+    for regions in [2, 5, 9, 20] {
+        for count in (1..40).chain([100, 300]) {
+            let (mut tree, starts) = places(count, regions);
+            for &start in starts.iter().step_by(starts.len() / 40 + 1) {
+                let mut leaves = [0; 4];
+                for (at, leaves) in leaves.iter_mut().enumerate() {
+                    if at % 2 == 0 {
+                        tree.remove(start as u64, &mut ()).unwrap();
+                    } else {
+                        take(&mut tree, start, start + 5);
+                    }
+                    *leaves = tree.tree.leaves.in_use();
+                }
+                assert_eq!(leaves[2], leaves[3], "{count} places of {regions} regions, {start:#x}");
+            }
+            tree.validate().unwrap();
+        }
+    }
+}
+
 /// A leaf that its neighbour had no room for is joined as soon as it has.
 #[test]
 fn a_leaf_that_loses_its_first_regions_is_joined_in_time() {
