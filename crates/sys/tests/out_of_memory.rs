@@ -2,9 +2,10 @@
 #![cfg(all(target_os = "linux", not(miri)))]
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 
-use freehold_sys::{PageScan, Reservation, mappings, page_bytes, rseq};
+use freehold_sys::{PageScan, Reservation, mappings, page_bytes, rseq, thread};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::mpsc::channel;
 
 thread_local! {
     /// Whether all requests of this thread are refused.
@@ -53,4 +54,12 @@ fn mappings_are_refused_without_memory() {
     assert_eq!(refused(PageScan::open).unwrap_err().errno, libc::ENOMEM);
     // A guard that is a mapping needs no count of the others.
     assert!(refused(|| Reservation::new(page_bytes()).unwrap().may_split()));
+}
+
+#[test]
+fn a_thread_is_refused_without_memory() {
+    let (done, was_done) = channel();
+    let started = refused(|| thread::start(c"worker", move || done.send(()).unwrap()));
+    assert_eq!(started.unwrap_err().errno, libc::ENOMEM);
+    assert!(was_done.recv().is_err(), "the work went on");
 }
