@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 #![allow(unsafe_code, reason = "processes are made and limited")]
 
-use freehold_percpu::heap::{AddMode, HeapError, PerCpuHeap};
+use freehold_percpu::heap::{AddMode, HeapError, PerCpuHeap, TryAllocError};
 use freehold_percpu::{Counter, Gauge, Histogram};
+use std::alloc::Layout;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 static HITS: Counter = Counter::new();
 
@@ -177,4 +180,49 @@ fn forks_while_threads_allocate() {
     // What the child added is the child's.
     assert_eq!(HITS.get(), 1000);
     heap.validate().unwrap();
+}
+
+#[test]
+fn an_allocation_that_must_not_wait_waits_for_no_fork() {
+    alone("tries_to_allocate_during_a_fork", |_| ());
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn tries_to_allocate_during_a_fork() {
+    static IS_FORKING: AtomicBool = AtomicBool::new(false);
+    static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
+    extern "C" fn linger() {
+        IS_FORKING.store(true, SeqCst);
+        let start = Instant::now();
+        while !IS_ANSWERED.load(SeqCst) && start.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    // Installed before the hooks of the project, so it runs after them.
+    // SAFETY: the hook is a function.
+    assert_eq!(unsafe { libc::pthread_atfork(Some(linger), None, None) }, 0);
+    let heap = PerCpuHeap::new().unwrap();
+    heap.prepare(Layout::new::<AtomicU64>(), 9).unwrap();
+    heap.try_alloc::<AtomicU64>().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !IS_FORKING.load(SeqCst) {
+                std::thread::yield_now();
+            }
+            let answer = heap.try_alloc::<AtomicU64>().map(drop);
+            IS_ANSWERED.store(true, SeqCst);
+            assert_eq!(answer, Err(TryAllocError::Busy), "it waited");
+        });
+        // SAFETY: the child exits at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: ends it at once.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: it waits for the child that was just made.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    });
+    heap.try_alloc::<AtomicU64>().unwrap();
 }

@@ -80,17 +80,29 @@ impl Section {
     /// Enters a section. Waits for a fork that is under way.
     #[inline]
     pub fn enter() -> Self {
+        loop {
+            if let Some(section) = Self::try_enter() {
+                return section;
+            }
+            wait_for_fork();
+        }
+    }
+
+    /// Enters a section without waiting. `None` while another thread forks.
+    #[inline]
+    pub fn try_enter() -> Option<Self> {
         let depth = DEPTH.get();
-        DEPTH.set(depth + 1);
         if depth == 0 {
             // SeqCst, both: pairs with `prepare`. Either the forking thread sees this section, or this thread sees the
             // fork.
             inside().fetch_add(1, Ordering::SeqCst);
-            while FORKING.load(Ordering::SeqCst) != 0 {
-                wait_for_fork();
+            if FORKING.load(Ordering::SeqCst) != 0 {
+                inside().fetch_sub(1, Ordering::SeqCst);
+                return None;
             }
         }
-        Self { _here: PhantomData }
+        DEPTH.set(depth + 1);
+        Some(Self { _here: PhantomData })
     }
 }
 
@@ -114,9 +126,7 @@ fn inside() -> &'static AtomicU32 {
 
 #[cold]
 fn wait_for_fork() {
-    inside().fetch_sub(1, Ordering::SeqCst);
     wait_while(|| FORKING.load(Ordering::SeqCst) != 0);
-    inside().fetch_add(1, Ordering::SeqCst);
 }
 
 /// The guard of a lock, in a section that ends after it.

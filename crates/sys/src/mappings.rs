@@ -1,8 +1,9 @@
 //! The mappings of this process.
 
 use crate::SysError;
+use std::collections::TryReserveError;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
 
 /// Calls `found` for each mapping in ascending order, with its addresses and its name: that of a file, one in brackets
@@ -43,20 +44,51 @@ pub(crate) fn huge_page_bytes(part: &Range<u64>) -> Result<u64, SysError> {
 /// The file does not have the kernel's format.
 const UNREADABLE: SysError = SysError { call: "read", errno: libc::EIO };
 
-/// Calls `found` with each line of a file, until it fails.
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 8 << 10;
+
+/// Calls `found` with each line of a file, until it fails. A line that is not UTF-8, as file names may be, has
+/// replacement characters.
 fn lines(path: &str, mut found: impl FnMut(&str) -> Result<(), SysError>) -> Result<(), SysError> {
     let failed = |call| {
         move |error: std::io::Error| SysError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
     };
-    let mut lines = BufReader::new(File::open(path).map_err(failed("open"))?);
-    let mut line = Vec::new();
+    let no_memory = |_: TryReserveError| SysError { call: "malloc", errno: libc::ENOMEM };
+    let mut file = File::open(path).map_err(failed("open"))?;
+    // What was read, from the start of a line on.
+    let mut bytes = Vec::new();
+    let mut text = String::new();
     loop {
-        line.clear();
-        if lines.read_until(b'\n', &mut line).map_err(failed("read"))? == 0 {
+        let held = bytes.len();
+        // The standard library's readers abort where this is refused.
+        bytes.try_reserve(READ_BYTES).map_err(no_memory)?;
+        bytes.resize(held + READ_BYTES, 0);
+        let count = loop {
+            match file.read(&mut bytes[held..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read.map_err(failed("read"))?,
+            }
+        };
+        bytes.truncate(held + count);
+        let mut whole = 0;
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            if count > 0 && !line.ends_with(b"\n") {
+                break;
+            }
+            whole += line.len();
+            text.clear();
+            for chunk in line.utf8_chunks() {
+                text.try_reserve(chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8())
+                    .map_err(no_memory)?;
+                text.push_str(chunk.valid());
+                text.extend((!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER));
+            }
+            found(text.trim_end())?;
+        }
+        if count == 0 {
             return Ok(());
         }
-        // File names may be any bytes.
-        found(String::from_utf8_lossy(&line).trim_end())?;
+        bytes.drain(..whole);
     }
 }
 

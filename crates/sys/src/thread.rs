@@ -50,7 +50,12 @@ mod inner {
             name: &'static CStr,
             work: W,
         ) -> Result<Self, SysError> {
-            let work = Box::into_raw(Box::new(work));
+            // A box of one whose memory may be refused.
+            let mut all = Vec::new();
+            let no_memory = |_| SysError { call: "malloc", errno: libc::ENOMEM };
+            all.try_reserve_exact(1).map_err(no_memory)?;
+            all.push(work);
+            let work = Box::into_raw(all.into_boxed_slice());
             let mut thread = MaybeUninit::uninit();
             // SAFETY: no attributes are the default ones; `run` takes this box, which is given up here.
             let errno =
@@ -82,9 +87,9 @@ mod inner {
     }
 
     extern "C" fn run<W: FnOnce()>(work: *mut c_void) -> *mut c_void {
-        // SAFETY: `start` gave up this box for this one call.
-        let work = unsafe { Box::from_raw(work.cast::<W>()) };
-        work();
+        // SAFETY: `start` gave up this box of one for this one call.
+        let all = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(work.cast::<W>(), 1)) };
+        all.into_iter().for_each(|work| work());
         ptr::null_mut()
     }
 }

@@ -112,7 +112,13 @@ fn of_pools_and_memory() {
     says(CONCEPTS, &format!("one of more than {pages} pages, or with a window"));
     assert!(document(class).contains("5 6 7 8 | 10 12 14 16"));
     says(LIFE, "nine pages that are zero. The smallest slot that holds them has ten.");
-    says(LIFE, &format!("at most one call in {};", constant(class, "const LIST_AT: u32 = {};")));
+    // Slots of which a slab has the most, and slots of which it has fewer than two quarters.
+    let (list_at, slab) =
+        (constant(class, "const LIST_AT: u32 = {};"), constant(class, "const SLAB_GRANULES: u32 = {};"));
+    assert!(document(class).contains("(self.slots() / 4).clamp(1, LIST_AT)"));
+    let (many, few) = (slab / u64::from(u32::BITS), slab / 8 + 1);
+    says(LIFE, &format!("at most one call in {list_at}, or more for slots of more than {many} pages,"));
+    says(LIFE, &format!("and each call from {few} pages on;"));
     let scan = constant("crates/vmalloc/src/scrub/mod.rs", "const SCAN_FROM_BYTES: usize = {};");
     says(LIFE, &format!("clear it. From {} on, only the pages that have memory", kib(scan)));
     let retain = "crates/vmalloc/src/retain.rs";

@@ -72,13 +72,13 @@ impl From<ConfigError> for HeapError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TryAllocError {
-    /// Another thread holds the lock.
+    /// Another thread holds the lock, or forks.
     Busy,
     /// The request is invalid, or no populated page has space for it.
     Alloc(AllocError),
 }
 
 error_messages! { TryAllocError {
-    Self::Busy => "another thread is allocating";
+    Self::Busy => "another thread is allocating or forking";
     Self::Alloc(error) => "{error}";
 } }

@@ -135,12 +135,14 @@ impl PerCpuHeap {
     }
 
     /// Allocates an object whose values are all zero from populated memory: a heap has some once it has allocated, and
-    /// for as many objects as were [prepared](Self::prepare). It makes no system call and waits for no lock. The first
-    /// write to a page may still fault. Cost: as [`PerCpuHeap::alloc`], without waiting and without getting memory.
+    /// for as many objects as were [prepared](Self::prepare). It makes no system call and waits for no lock and no `fork`.
+    /// The first write to a page may still fault. Cost: as [`PerCpuHeap::alloc`], without waiting and without getting memory.
     ///
     /// # Errors
     /// See [`TryAllocError`].
     pub fn try_alloc<T: Zeroed>(&self) -> Result<PerCpu<'_, T>, TryAllocError> {
+        // What is tried below enters it again, and does not wait.
+        let _section = Section::try_enter().ok_or(TryAllocError::Busy)?;
         let request = PerCpu::<T>::REQUEST;
         if let Some(class) = magazine::class_of(&request)
             && let Some(place) = self.magazines.try_alloc(self.hint(), class, self)
@@ -148,7 +150,6 @@ impl PerCpuHeap {
             return Ok(PerCpu::new(self, place));
         }
         let request = whole_class(&request);
-        let _section = Section::enter();
         let found = match sync::try_lock(&self.core) {
             Some(mut core) => core.try_alloc(&request).map_err(TryAllocError::Alloc),
             None => Err(TryAllocError::Busy),
@@ -161,7 +162,7 @@ impl PerCpuHeap {
     /// Sets zeroed objects aside until at least `count` of this size and alignment are, so that
     /// [`try_alloc`](Self::try_alloc) finds that many, also while other threads hold the heap's lock. Only that call takes
     /// them. They stay set aside, through [`trim`](Self::trim) as well, until they are taken. A thread that finds another
-    /// one taking or setting aside at that very moment may still get [`TryAllocError::Busy`].
+    /// one taking, setting aside or forking at that very moment may still get [`TryAllocError::Busy`].
     ///
     /// ```
     /// use freehold_percpu::heap::PerCpuHeap;

@@ -163,7 +163,7 @@ fn scan(
 
 /// Whether pages of this process are in swap. True if the kernel does not say.
 fn swaps() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = crate::machine::read("/proc/self/status").unwrap_or_default();
     let swapped = status.lines().find_map(|line| line.strip_prefix("VmSwap:"));
     swapped.is_none_or(|bytes| bytes.trim() != "0 kB")
 }
