@@ -110,7 +110,6 @@ impl Decoder {
             }
             "ma_read" | "ma_write" | "ma_op" => asked.tree()?,
             "vm_unmapped_area" => asked.gap_search()?,
-            "exit_mmap" => What::ExitMmap,
             "task_newtask" => What::made(asked.task("pid")?, asked.need_hex(&["clone_flags"])?),
             "sched_process_exec" => What::Exec,
             "sched_process_exit" => What::Exit,

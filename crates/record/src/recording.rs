@@ -53,7 +53,7 @@ pub(crate) struct Recording {
 
 /// The kernel's events of each kind of recording, by system and name, besides those of calls; and the first kernel that has
 /// one which the kind cannot do without.
-pub(crate) const EVENTS: [(Kind, &str, &str, Option<&str>); 21] = [
+pub(crate) const EVENTS: [(Kind, &str, &str, Option<&str>); 20] = [
     (Kind::Kva, "vmalloc", "alloc_vmap_area", Some("6.2")),
     (Kind::Kva, "vmalloc", "free_vmap_area_noflush", Some("6.2")),
     (Kind::Kva, "vmalloc", "purge_vmap_area_lazy", None),
@@ -71,7 +71,6 @@ pub(crate) const EVENTS: [(Kind, &str, &str, Option<&str>); 21] = [
     // Its flags tell a thread from a process.
     (Kind::Vma, "task", "task_newtask", None),
     (Kind::Vma, "mmap", "vm_unmapped_area", None),
-    (Kind::Vma, "mmap", "exit_mmap", None),
     (Kind::Vma, CALLS, "sys_enter_mmap", Some("2.6.33 (built with FTRACE_SYSCALLS)")),
     (Kind::Vma, CALLS, "sys_exit_mmap", Some("2.6.33 (built with FTRACE_SYSCALLS)")),
     (Kind::Mt, "maple_tree", "ma_op", None),

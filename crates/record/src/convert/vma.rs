@@ -10,7 +10,7 @@ use freehold_trace::Stamp;
 use freehold_trace::vma::{
     Action, Backing, Errno, Event as Row, Mapping as RowMapping, MappingSource, Outcome,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// `MREMAP_FIXED` and `MREMAP_DONTUNMAP`: the new address counts.
 const NEW_ADDRESS: u64 = 2 | 4;
@@ -21,7 +21,6 @@ struct Space {
     users: u32,
     /// Nothing but the kernel's mappings since its program was started.
     fresh: bool,
-    destroyed: bool,
     cover: Cover,
 }
 
@@ -30,8 +29,8 @@ struct State<'a> {
     page: u64,
     snapshots: &'a Snapshots,
     tasks: HashMap<u32, u32>,
-    /// The last space of tasks that ended.
-    ended: HashMap<u32, u32>,
+    /// Tasks that ended.
+    ended: HashSet<u32>,
     spaces: Vec<Space>,
     files: HashMap<(u64, u64), u32>,
     /// Calls that change mappings in a way that no row says.
@@ -66,7 +65,7 @@ pub(super) fn convert(
         page: meta.page_bytes,
         snapshots,
         tasks: HashMap::new(),
-        ended: HashMap::new(),
+        ended: HashSet::new(),
         spaces: Vec::new(),
         files: HashMap::new(),
         unsaid: BTreeMap::new(),
@@ -127,12 +126,6 @@ impl State<'_> {
                 self.child(stamp, child, flags, shares)
             }
             What::Exit => self.exit(stamp),
-            What::ExitMmap => {
-                let space = self.tasks.get(&stamp.tid).or_else(|| self.ended.get(&stamp.tid));
-                let Some(&space) = space else { return Ok(()) };
-                // Of a space that has other tasks, this is another's end.
-                if self.at(space).users <= 1 { self.destroy(stamp, space) } else { Ok(()) }
-            }
             _ => {
                 self.rows.other(what);
                 Ok(())
@@ -165,7 +158,7 @@ impl State<'_> {
     /// A new space with a task in it.
     fn enter(&mut self, tid: u32, fresh: bool, cover: Cover) -> u32 {
         let space = self.spaces.len() as u32;
-        self.spaces.push(Space { users: 1, fresh, destroyed: false, cover });
+        self.spaces.push(Space { users: 1, fresh, cover });
         self.tasks.insert(tid, space);
         space
     }
@@ -175,7 +168,7 @@ impl State<'_> {
         if let Some(&space) = self.tasks.get(&stamp.tid) {
             return Ok(space);
         }
-        self.rows.summary.unknown += u64::from(!self.ended.contains_key(&stamp.tid));
+        self.rows.summary.unknown += u64::from(!self.ended.contains(&stamp.tid));
         self.exec(stamp)
     }
 
@@ -196,11 +189,7 @@ impl State<'_> {
     fn leave(&mut self, stamp: Stamp, space: u32) -> Result<(), Error> {
         let users = &mut self.at(space).users;
         *users = users.saturating_sub(1);
-        if *users == 0 { self.destroy(stamp, space) } else { Ok(()) }
-    }
-
-    fn destroy(&mut self, stamp: Stamp, space: u32) -> Result<(), Error> {
-        if std::mem::replace(&mut self.at(space).destroyed, true) {
+        if *users > 0 {
             return Ok(());
         }
         self.at(space).cover = Cover::default();
@@ -227,7 +216,7 @@ impl State<'_> {
 
     fn exit(&mut self, stamp: Stamp) -> Result<(), Error> {
         let Some(space) = self.tasks.remove(&stamp.tid) else { return Ok(()) };
-        self.ended.insert(stamp.tid, space);
+        self.ended.insert(stamp.tid);
         let snapshots = self.snapshots;
         let ended = snapshots.end.maps.get(&stamp.tid).filter(|_| self.last.is_none());
         if let Some(mappings) = ended {

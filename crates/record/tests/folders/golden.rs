@@ -365,6 +365,36 @@ fn linux_6_18_follows_processes() {
     }
 }
 
+/// Before a program runs, the kernel gives up the address space that its process had.
+#[test]
+fn a_program_has_its_space_until_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let gone =
+        Event { system: "mmap", name: "exit_mmap", id: 123, fields: &[("void * mm", 8, 8, 0)], ..EXEC };
+    let mut pages = Pages::new(4096);
+    pages.push(1050, &gone.record(50, &[]));
+    pages.push(1100, &EXEC.record(50, &[("pid", 50)]));
+    pages
+        .push(1200, &ENTER_MMAP.record(50, &[("len", 4096), ("prot", 3), ("flags", 0x22), ("fd", u64::MAX)]));
+    pages.push(1300, &EXIT_MMAP_CALL.record(50, &[("ret", 0x7f00_0000_0000)]));
+    pages.push(1400, &gone.record(50, &[]));
+    pages.push(1500, &EXIT.record(50, &[("pid", 50)]));
+    let events = [ENTER_MMAP, EXIT_MMAP_CALL, EXEC, EXIT, gone];
+    write_folder(folder.path(), &recording("vma", "6.18.44", "pid=50\n"), &events, 4096, &[pages.finish()]);
+    fs::write(folder.path().join("events.log"), "900 0 50 exec sh\n1110 0 50 exec sh\n").unwrap();
+    let (trace, _) = imported(folder.path()).unwrap();
+    assert_eq!(
+        rows(&trace).1,
+        [
+            "0,0,50,x,,,,,,,,0",
+            "300,0,50,m,0,0,4096,3,22,0,0,7f0000000000",
+            "200,0,50,e,0,,,,,,,1",
+            "0,0,50,z,0,,,,,,,",
+            "#task 50 sh",
+        ]
+    );
+}
+
 /// The first thread ends, another one executes a program as it, and then that ends.
 #[test]
 fn a_process_whose_other_thread_executes_a_program_ends_once() {
