@@ -209,7 +209,7 @@ impl State<'_> {
             self.tasks.insert(child, space);
             return self.row(stamp, Some(space), Action::Thread { child, flags });
         }
-        let cover = self.at(space).cover.clone();
+        let cover = self.at(space).cover.inherited();
         let new_space = self.enter(child, false, cover);
         self.row(stamp, Some(space), Action::Fork { child, flags, new_space })
     }
