@@ -100,6 +100,11 @@ impl Cover {
         child
     }
 
+    /// How many ranges it has.
+    pub(super) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
     fn map(&mut self, start: u64, end: u64) {
         self.unmap(start, end);
         add(&mut self.ranges, start, end);

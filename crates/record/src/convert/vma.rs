@@ -12,6 +12,8 @@ use freehold_trace::vma::{
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+/// Ranges of all processes that are kept at most: each fork copies its parent's.
+const MOST_COPIED: usize = 1 << 22;
 /// `MREMAP_FIXED` and `MREMAP_DONTUNMAP`: the new address counts.
 const NEW_ADDRESS: u64 = 2 | 4;
 
@@ -39,6 +41,8 @@ struct State<'a> {
     differences: BTreeMap<u32, u64>,
     /// The last snapshot of a process that goes on.
     last: Option<Last>,
+    /// Ranges that children have of their parents.
+    copied: usize,
 }
 
 /// A snapshot that was taken while events came.
@@ -71,6 +75,7 @@ pub(super) fn convert(
         unsaid: BTreeMap::new(),
         differences: BTreeMap::new(),
         last: None,
+        copied: 0,
     };
     for (&pid, mappings) in &snapshots.start.maps {
         let stamp = Stamp { at_ns: 0, cpu: 0, tid: pid };
@@ -192,7 +197,8 @@ impl State<'_> {
         if *users > 0 {
             return Ok(());
         }
-        self.at(space).cover = Cover::default();
+        let gone = std::mem::take(&mut self.at(space).cover);
+        self.copied = self.copied.saturating_sub(gone.len());
         self.row(stamp, Some(space), Action::Destroy)
     }
 
@@ -210,6 +216,11 @@ impl State<'_> {
             return self.row(stamp, Some(space), Action::Thread { child, flags });
         }
         let cover = self.at(space).cover.inherited();
+        self.copied += cover.len();
+        if self.copied > MOST_COPIED {
+            let what = format!("processes have more than {MOST_COPIED} mappings together");
+            return Err(Error::Odd { at: stamp.at_ns, what });
+        }
         let new_space = self.enter(child, false, cover);
         self.row(stamp, Some(space), Action::Fork { child, flags, new_space })
     }
