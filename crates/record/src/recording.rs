@@ -112,7 +112,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let log = folder.join(EVENTS_LOG);
     let cpus = numbered(folder, "cpu", ".raw")?;
     if log.exists() && cpus.is_empty() {
-        return Ok(Recording { meta, snapshots, events: Events::new(Log(Lines::open(&log)?)) });
+        return Ok(Recording { meta, snapshots, events: Events::new(Log::open(&log)?) });
     }
     let mut meaning = Meaning::default();
     read_formats(&folder.join("events"), &mut meaning)?;
@@ -147,7 +147,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     }
     let raw = Raw::new(readers, layout, meaning)?;
     let events = if log.exists() {
-        Events::new(Beside { raw, log: Log(Lines::open(&log)?), next: [None, None] })
+        Events::new(Beside { raw, log: Log::open(&log)?, next: [None, None] })
     } else {
         Events::new(raw)
     };

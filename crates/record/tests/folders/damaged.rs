@@ -121,6 +121,17 @@ fn errors_say_the_file_and_the_line_or_record() {
     fails(without("size"), "cpu0.raw: record 1: alloc_vmap_area has no field size");
 }
 
+/// A recording by ptrace lasts as long as its command, so it has no limit of lines; a trace that is read has one.
+#[test]
+fn a_long_log_is_read_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = recording("vma", "6.18", "").replace("=tracefs", "=ptrace");
+    fs::write(folder.path().join("recording"), kernel).unwrap();
+    let log = "1 0 5 exit\n".repeat(freehold_trace::MOST_LINES as usize);
+    fs::write(folder.path().join("events.log"), log + "2 0 5 exec sh\n").unwrap();
+    assert_eq!(imported(folder.path()).unwrap().1.rows, 1);
+}
+
 /// What a file says that is small when it is compressed must not take any memory.
 #[test]
 fn processes_have_so_many_mappings_at_most() {
