@@ -349,6 +349,21 @@ fn what_perf_counts_in_the_end_is_read_of_its_file() {
     assert_eq!(imported(&[file], Kind::Pcpu).unwrap().1.lost, 77);
 }
 
+/// A part of the file, which is of no use here, becomes what says that records are compressed.
+#[test]
+fn a_compressed_file_of_perf_is_not_read() {
+    let mut bytes = zstd::decode_all(fs::read(data("perf.data.zst")).unwrap().as_slice()).unwrap();
+    let [had, compressed] = [1 << 26, 1 << 27];
+    let parts = u64::from_le_bytes(*bytes[72..].first_chunk().unwrap());
+    assert_eq!(parts & (had | compressed), had);
+    bytes[72..80].copy_from_slice(&(parts ^ had ^ compressed).to_le_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("perf.data");
+    fs::write(&file, bytes).unwrap();
+    let error = imported(&[file], Kind::Pcpu).unwrap_err().to_string();
+    assert!(error.contains("record without -z"), "{error}");
+}
+
 #[test]
 fn a_task_that_is_gone_is_no_task() {
     let free = "vmalloc:free_vmap_area_noflush: va_start=0x1000 nr_lazy=1 nr_lazy_max=2\n";
