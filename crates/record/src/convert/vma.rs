@@ -4,7 +4,7 @@ use super::Rows;
 use super::cover::{Cover, KERNEL_HALF};
 use crate::Error;
 use crate::event::{Call, Event, File, Mapping, Source, What};
-use crate::folder::Meta;
+use crate::folder::{Meta, Origin};
 use crate::snapshot::Snapshots;
 use freehold_trace::Stamp;
 use freehold_trace::vma::{
@@ -21,7 +21,7 @@ const NEW_ADDRESS: u64 = 2 | 4;
 struct Space {
     /// Tasks that are in it.
     users: u32,
-    /// Nothing but the kernel's mappings since its program was started.
+    /// That its program was started may be told again.
     fresh: bool,
     cover: Cover,
 }
@@ -29,6 +29,7 @@ struct Space {
 struct State<'a> {
     rows: Rows,
     page: u64,
+    source: Origin,
     snapshots: &'a Snapshots,
     tasks: HashMap<u32, u32>,
     /// Tasks that ended.
@@ -67,6 +68,7 @@ pub(super) fn convert(
     let mut state = State {
         rows,
         page: meta.page_bytes,
+        source: meta.source,
         snapshots,
         tasks: HashMap::new(),
         ended: HashSet::new(),
@@ -180,7 +182,6 @@ impl State<'_> {
     fn exec(&mut self, stamp: Stamp) -> Result<u32, Error> {
         let before = self.tasks.get(&stamp.tid).copied();
         if let Some(space) = before {
-            // perf tells of a program's start before its mappings, the kernel's event after them.
             if self.at(space).fresh {
                 return Ok(space);
             }
@@ -245,8 +246,11 @@ impl State<'_> {
     }
 
     fn mapping(&mut self, stamp: Stamp, space: u32, mapping: &Mapping) -> Result<(), Error> {
-        let page = self.page;
-        self.at(space).cover.follow(&What::KernelMapping(*mapping), page);
+        let (page, is_perf) = (self.page, self.source == Origin::Perf);
+        let it = self.at(space);
+        // perf tells of a program's start before its mappings, and the kernel's event after them. Others tell of it before.
+        it.fresh &= is_perf;
+        it.cover.follow(&What::KernelMapping(*mapping), page);
         let source = match mapping.source {
             Source::Stack => MappingSource::Stack,
             Source::Vdso => MappingSource::Vdso,

@@ -417,6 +417,34 @@ fn a_process_whose_other_thread_executes_a_program_ends_once() {
     assert_eq!((summary.differences, summary.unknown), (Some(0), 0));
 }
 
+/// A static program may do no call before it executes the next one.
+#[test]
+fn a_program_that_does_nothing_but_execute_another_has_a_space_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = recording("vma", "6.18", "pid=50\n").replace("=tracefs", "=ptrace");
+    fs::write(folder.path().join("recording"), kernel).unwrap();
+    let log = "1000 0 50 exec nice\n\
+               1010 0 50 map 400000 403000 5 p file 1099511627776:7 0\n\
+               1020 0 50 exec true\n\
+               1030 0 50 map 500000 501000 5 p file 1099511627776:8 0\n\
+               1040 0 50 exit\n";
+    fs::write(folder.path().join("events.log"), log).unwrap();
+    fs::write(folder.path().join("maps.50.end"), "500000-501000 r-xp 00000000 100:00 8     /bin/true\n")
+        .unwrap();
+    let (trace, summary) = imported(folder.path()).unwrap();
+    assert_eq!(
+        rows(&trace).1[..5],
+        [
+            "0,0,50,x,,,,,,,,0",
+            "10,0,50,k,0,400000,12288,5,file,1,0,400000",
+            "10,0,50,z,0,,,,,,,",
+            "0,0,50,x,0,,,,,,,1",
+            "10,0,50,k,1,500000,4096,5,file,2,0,500000",
+        ]
+    );
+    assert_eq!(summary.differences, Some(0));
+}
+
 #[test]
 fn what_ptrace_saw_is_a_folder_too() {
     let folder = tempfile::tempdir().unwrap();
