@@ -32,6 +32,8 @@ const MAP_ANONYMOUS: u64 = 0x20;
 pub(crate) struct Decoder {
     /// Calls that have not returned, by task.
     pending: HashMap<u32, Pending>,
+    /// Calls are told, as far as that is known by now.
+    has_calls: bool,
     /// Events and fields that were missing.
     missing: BTreeSet<(String, &'static str)>,
     /// Calls that had begun before the first event, or whose begin was lost.
@@ -49,6 +51,11 @@ struct Pending {
 }
 
 impl Decoder {
+    /// Of a source that tells of calls, or may do so.
+    pub(crate) fn new(has_calls: bool) -> Self {
+        Self { has_calls, ..Self::default() }
+    }
+
     /// A mapping of this file is told within the task's call, if it is within one: whether it is none of a call.
     pub(crate) fn mapping(&mut self, tid: u32, file: File) -> bool {
         let Some(pending) = self.pending.get_mut(&tid) else { return true };
@@ -109,6 +116,8 @@ impl Decoder {
                 What::Work { start: name.ends_with("start"), function }
             }
             "ma_read" | "ma_write" | "ma_op" => asked.tree()?,
+            // Within no call it is for a program that is being executed, in a space that is not the task's yet.
+            "vm_unmapped_area" if self.has_calls && !self.pending.contains_key(&tid) => return Ok(None),
             "vm_unmapped_area" => asked.gap_search()?,
             "task_newtask" => What::made(asked.task("pid")?, asked.need_hex(&["clone_flags"])?),
             "sched_process_exec" => What::Exec,
@@ -141,6 +150,7 @@ impl Decoder {
             let found = names.split('|').find_map(|name| values.hex(name));
             *arg = found.ok_or_else(|| format!("{name} has no field {names}"))?;
         }
+        self.has_calls = true;
         if self.pending.len() >= MOST_PENDING {
             return Err(format!("more than {MOST_PENDING} tasks are within calls"));
         }

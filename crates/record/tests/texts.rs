@@ -70,7 +70,6 @@ fn no_line_is_lost() {
         ("ftrace.txt", Kind::Kva, &[" purge_vmap_area_lazy:"], "P"),
         ("ftrace.txt", Kind::Pcpu, &[" percpu_alloc_percpu:"], "A"),
         ("ftrace.txt", Kind::Pcpu, &[" percpu_free_percpu:"], "FU"),
-        ("ftrace.txt", Kind::Vma, &[" vm_unmapped_area:"], "g"),
         ("perf_script.mt.txt", Kind::Mt, &["ma_write:"], "w"),
         ("perf_script.mt.txt", Kind::Mt, &["ma_read:"], "r"),
         ("perf_script.vma.txt", Kind::Vma, &["sys_exit_mmap:"], "m"),
@@ -230,6 +229,19 @@ fn calls_and_call_chains_beside_the_calls_of_ftrace_are_left_out() {
     let (among, _) = rows_of(&format!("{begin}{between}{end}"), Kind::Vma);
     assert_eq!(alone, among);
     assert!(alone.iter().any(|row| row.contains(",u,0,1000,8192,")), "{alone:?}");
+}
+
+/// The kernel looks for room for a program before the program has its space.
+#[test]
+fn a_gap_that_no_call_looks_for_is_left_out() {
+    let search = "sh-7 [0] 1.5: vm_unmapped_area: addr=0x7000 err=0 total_vm=0x1 flags=0x1 len=0x1000 lo=0x1000 hi=0x8000 mask=0x0 ofs=0x0\n";
+    let call = |call: &str| format!("sh-7 [0] 1.5: sys_{call}\n");
+    let begin = call("mmap(addr: 0, len: 1000, prot: 3, flags: 22, fd: ffffffff, off: 0)");
+    let text = format!("{begin}{search}{}{search}", call("mmap -> 0x7000"));
+    let (rows, _) = rows_of(&text, Kind::Vma);
+    assert_eq!(rows.iter().filter(|row| row.contains(",g,")).count(), 1, "{rows:?}");
+    let (rows, _) = rows_of(&search.repeat(2), Kind::Vma);
+    assert_eq!(rows.iter().filter(|row| row.contains(",g,")).count(), 2, "of calls nothing is told");
 }
 
 /// Rows of bpftrace are of numbers as they are printed.

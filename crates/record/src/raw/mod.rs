@@ -132,8 +132,8 @@ impl Raw {
         layout: Layout,
         meaning: Meaning,
     ) -> Result<Self, Error> {
-        let mut raw =
-            Self { cpus: Vec::new(), layout, heap: BinaryHeap::new(), meaning, decoder: Decoder::default() };
+        let decoder = Decoder::new(meaning.has("sys_enter_mmap"));
+        let mut raw = Self { cpus: Vec::new(), layout, heap: BinaryHeap::new(), meaning, decoder };
         for (cpu, file, reader) in cpus {
             let (bytes, page, lost, next) = (Vec::new(), None, None, None);
             raw.cpus.push(Cpu { cpu, file, reader, bytes, page, number: 0, lost, next });
