@@ -32,7 +32,7 @@ const MAP_ANONYMOUS: u64 = 0x20;
 pub(crate) struct Decoder {
     /// Calls that have not returned, by task.
     pending: HashMap<u32, Pending>,
-    /// Calls are told, as far as that is known by now.
+    /// The source records system calls, as far as that is known by now.
     has_calls: bool,
     /// Events and fields that were missing.
     missing: BTreeSet<(String, &'static str)>,
@@ -51,7 +51,7 @@ struct Pending {
 }
 
 impl Decoder {
-    /// Of a source that tells of calls, or may do so.
+    /// A decoder for a source that is known to record system calls, or may do so.
     pub(crate) fn new(has_calls: bool) -> Self {
         Self { has_calls, ..Self::default() }
     }
@@ -116,7 +116,7 @@ impl Decoder {
                 What::Work { start: name.ends_with("start"), function }
             }
             "ma_read" | "ma_write" | "ma_op" => asked.tree()?,
-            // Within no call it is for a program that is being executed, in a space that is not the task's yet.
+            // Outside of calls, the kernel searches while it executes a program, in a space that is not the task's yet.
             "vm_unmapped_area" if self.has_calls && !self.pending.contains_key(&tid) => return Ok(None),
             "vm_unmapped_area" => asked.gap_search()?,
             "task_newtask" => What::made(asked.task("pid")?, asked.need_hex(&["clone_flags"])?),

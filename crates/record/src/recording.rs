@@ -1,6 +1,7 @@
 //! A recording that was opened: what is known of it, and its events in order of time.
 
 use crate::Error;
+use crate::decode::Decoder;
 use crate::event::Event;
 use crate::folder::{self, Meta};
 use crate::log::{EVENTS_LOG, Log};
@@ -145,7 +146,9 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     if readers.is_empty() {
         return Err(Error::unfit(folder, "neither cpuN.raw nor events.log: there are no events"));
     }
-    let raw = Raw::new(readers, layout, meaning)?;
+    // The folder describes what was recorded, and nothing else.
+    let decoder = Decoder::new(meaning.has("sys_enter_mmap"));
+    let raw = Raw::new(readers, layout, meaning, decoder)?;
     let events = if log.exists() {
         Events::new(Beside { raw, log: Log::open(&log)?, next: [None, None] })
     } else {

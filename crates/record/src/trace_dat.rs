@@ -6,6 +6,7 @@
 //! raw recordings take.
 
 use crate::Error;
+use crate::decode::Decoder;
 use crate::folder::{Meta, Origin, lost_events};
 use crate::raw::{Format, Layout, Meaning, Raw, Symbols};
 use crate::recording::Recording;
@@ -62,7 +63,7 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let read = contents.read(file, &mut BufReader::new(opened));
     read.map_err(|error| Error::unfit(file, format!("trace.dat: {error}")))?;
     let layout = contents.layout.ok_or_else(|| Error::unfit(file, "trace.dat: no header_page"))?;
-    let events = Events::new(Raw::new(contents.cpus, layout, contents.meaning)?);
+    let events = Events::new(Raw::new(contents.cpus, layout, contents.meaning, Decoder::default())?);
     Ok(Recording { meta: contents.meta, snapshots: Snapshots::default(), events })
 }
 

@@ -131,8 +131,8 @@ impl Raw {
         cpus: impl IntoIterator<Item = (u32, PathBuf, Box<dyn Read>)>,
         layout: Layout,
         meaning: Meaning,
+        decoder: Decoder,
     ) -> Result<Self, Error> {
-        let decoder = Decoder::new(meaning.has("sys_enter_mmap"));
         let mut raw = Self { cpus: Vec::new(), layout, heap: BinaryHeap::new(), meaning, decoder };
         for (cpu, file, reader) in cpus {
             let (bytes, page, lost, next) = (Vec::new(), None, None, None);

@@ -365,21 +365,37 @@ fn linux_6_18_follows_processes() {
     }
 }
 
-/// Before a program runs, the kernel gives up the address space that its process had.
+/// Before a program runs, the kernel gives up the address space that its process had, and looks for room in another one.
 #[test]
 fn a_program_has_its_space_until_it_ends() {
     let folder = tempfile::tempdir().unwrap();
     let gone =
         Event { system: "mmap", name: "exit_mmap", id: 123, fields: &[("void * mm", 8, 8, 0)], ..EXEC };
+    let search = Event {
+        system: "mmap",
+        name: "vm_unmapped_area",
+        id: 124,
+        fields: &[
+            ("unsigned long addr", 8, 8, 0),
+            ("unsigned long flags", 16, 8, 0),
+            ("unsigned long length", 24, 8, 0),
+            ("unsigned long low_limit", 32, 8, 0),
+            ("unsigned long high_limit", 40, 8, 0),
+            ("unsigned long align_mask", 48, 8, 0),
+            ("unsigned long align_offset", 56, 8, 0),
+        ],
+        ..EXEC
+    };
     let mut pages = Pages::new(4096);
     pages.push(1050, &gone.record(50, &[]));
+    pages.push(1060, &search.record(50, &[("addr", 0x7000), ("length", 4096), ("high_limit", 0x8000)]));
     pages.push(1100, &EXEC.record(50, &[("pid", 50)]));
     pages
         .push(1200, &ENTER_MMAP.record(50, &[("len", 4096), ("prot", 3), ("flags", 0x22), ("fd", u64::MAX)]));
     pages.push(1300, &EXIT_MMAP_CALL.record(50, &[("ret", 0x7f00_0000_0000)]));
     pages.push(1400, &gone.record(50, &[]));
     pages.push(1500, &EXIT.record(50, &[("pid", 50)]));
-    let events = [ENTER_MMAP, EXIT_MMAP_CALL, EXEC, EXIT, gone];
+    let events = [ENTER_MMAP, EXIT_MMAP_CALL, EXEC, EXIT, gone, search];
     write_folder(folder.path(), &recording("vma", "6.18.44", "pid=50\n"), &events, 4096, &[pages.finish()]);
     fs::write(folder.path().join("events.log"), "900 0 50 exec sh\n1110 0 50 exec sh\n").unwrap();
     let (trace, _) = imported(folder.path()).unwrap();
