@@ -256,6 +256,18 @@ fn what_happens_during_the_first_snapshot_is_undone_in_it() {
 }
 
 #[test]
+fn more_events_during_the_first_snapshot_than_are_undone_are_said() {
+    let (folder, mut pages) = areas(AREA_ALLOC, true, "snapshot_start=1900 9000000\n");
+    for at in 0..1 << 16 {
+        let freed = [("va_start", AREA), ("nr_lazy", 1), ("nr_lazy_max", 16384)];
+        pages[0].push(3000 + at, &AREA_FREE.record(0, &freed));
+    }
+    write_cpus(&folder, pages);
+    let (_, summary) = imported(folder.path()).unwrap();
+    assert!(summary.warnings.iter().any(|what| what.contains("more than 65536 events")), "{summary:?}");
+}
+
+#[test]
 fn lost_events_are_said_where_they_are_and_in_the_header() {
     let (folder, mut pages) = areas(AREA_ALLOC, false, "lost.1=9\n");
     pages[0].lose(Some(70));
