@@ -26,7 +26,7 @@ pub struct Child {
     pid: libc::pid_t,
     /// A byte, or its end, lets the child go on.
     go: Option<PipeWriter>,
-    /// The number of an error; its end comes with the program's first instruction.
+    /// The number of an error, below zero if it is of the filter; its end comes with the program's first instruction.
     failed: PipeReader,
 }
 
@@ -99,11 +99,12 @@ impl Child {
     /// Waits until its program runs.
     ///
     /// # Errors
-    /// The program cannot be executed, or the kernel has no filters. The child ends.
+    /// The program cannot be executed (`execvp`), or filters are not allowed here (`seccomp`). The child ends.
     pub fn executed(&mut self) -> Result<(), SysError> {
         let mut number = [0; 4];
-        match self.failed.read_exact(&mut number) {
-            Ok(()) => Err(SysError { call: "execvp", errno: i32::from_ne_bytes(number) }),
+        match self.failed.read_exact(&mut number).map(|()| i32::from_ne_bytes(number)) {
+            Ok(errno @ 0..) => Err(SysError { call: "execvp", errno }),
+            Ok(errno) => Err(SysError { call: "seccomp", errno: errno.wrapping_neg() }),
             // The end, without a number.
             Err(_) => Ok(()),
         }
@@ -175,7 +176,7 @@ unsafe fn run(
                 libc::execvp(words[0], words.as_ptr());
                 *libc::__errno_location()
             }
-            Err(error) => error.errno,
+            Err(error) => -error.errno,
         };
         libc::write(tell, (&raw const errno).cast(), size_of::<libc::c_int>());
         libc::_exit(NOT_EXECUTED)
@@ -224,6 +225,20 @@ mod tests {
         assert_eq!(wait(&child), Ended::Code(NOT_EXECUTED));
         assert_eq!(Child::hold(&[]).unwrap_err().errno, libc::EINVAL);
         assert_eq!(Child::hold(&command(&["a\0b"])).unwrap_err().errno, libc::EINVAL);
+    }
+
+    #[test]
+    fn a_filter_that_is_refused_is_told_from_a_program() {
+        std::thread::spawn(|| {
+            filter::refuse(&[libc::SYS_seccomp], libc::EPERM as u16).unwrap();
+            let mut filter = filter::stopping(&[]).unwrap();
+            let mut child = Child::with_filter(&command(&["true"]), &mut filter).unwrap();
+            child.release();
+            assert_eq!(child.executed(), Err(SysError { call: "seccomp", errno: libc::EPERM }));
+            assert_eq!(wait(&child), Ended::Code(NOT_EXECUTED));
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

@@ -32,6 +32,8 @@ const MAP_ANONYMOUS: u64 = 0x20;
 pub(crate) struct Decoder {
     /// Calls that have not returned, by task.
     pending: HashMap<u32, Pending>,
+    /// The source records system calls, as far as that is known by now.
+    has_calls: bool,
     /// Events and fields that were missing.
     missing: BTreeSet<(String, &'static str)>,
     /// Calls that had begun before the first event, or whose begin was lost.
@@ -49,6 +51,11 @@ struct Pending {
 }
 
 impl Decoder {
+    /// A decoder for a source that is known to record system calls, or may do so.
+    pub(crate) fn new(has_calls: bool) -> Self {
+        Self { has_calls, ..Self::default() }
+    }
+
     /// A mapping of this file is told within the task's call, if it is within one: whether it is none of a call.
     pub(crate) fn mapping(&mut self, tid: u32, file: File) -> bool {
         let Some(pending) = self.pending.get_mut(&tid) else { return true };
@@ -109,8 +116,9 @@ impl Decoder {
                 What::Work { start: name.ends_with("start"), function }
             }
             "ma_read" | "ma_write" | "ma_op" => asked.tree()?,
+            // Outside of calls, the kernel searches while it executes a program, in a space that is not the task's yet.
+            "vm_unmapped_area" if self.has_calls && !self.pending.contains_key(&tid) => return Ok(None),
             "vm_unmapped_area" => asked.gap_search()?,
-            "exit_mmap" => What::ExitMmap,
             "task_newtask" => What::made(asked.task("pid")?, asked.need_hex(&["clone_flags"])?),
             "sched_process_exec" => What::Exec,
             "sched_process_exit" => What::Exit,
@@ -142,6 +150,7 @@ impl Decoder {
             let found = names.split('|').find_map(|name| values.hex(name));
             *arg = found.ok_or_else(|| format!("{name} has no field {names}"))?;
         }
+        self.has_calls = true;
         if self.pending.len() >= MOST_PENDING {
             return Err(format!("more than {MOST_PENDING} tasks are within calls"));
         }

@@ -156,8 +156,6 @@ pub enum What {
     },
     /// The task ended.
     Exit,
-    /// `mmap:exit_mmap`: the address space of the task is gone.
-    ExitMmap,
     /// A `maple_tree:*` event.
     Tree {
         /// What the function was about to do.

@@ -222,7 +222,7 @@ fn kind_of(events: &mut Events, file: &Path) -> Result<Kind, Error> {
     let kind = events.find(MOST_UNDECIDED, |event| match event.what {
         What::AreaAlloc { .. } | What::AreaFree { .. } | What::AreaPurge { .. } => Some(Kind::Kva),
         What::ObjectAlloc { .. } | What::ObjectFree { .. } | What::ObjectFail { .. } => Some(Kind::Pcpu),
-        What::Call { .. } | What::GapSearch { .. } | What::ExitMmap => Some(Kind::Vma),
+        What::Call { .. } | What::GapSearch { .. } => Some(Kind::Vma),
         What::Tree { .. } => Some(Kind::Mt),
         _ => None,
     })?;

@@ -12,6 +12,7 @@ use crate::event::{Call, Event, File, Mapping, Source as Origin, What};
 use crate::source::{Events, Source};
 use freehold_trace::{Fields, Lines};
 use std::io::{self, Write};
+use std::path::Path;
 use std::rc::Rc;
 
 /// The name of the file.
@@ -67,8 +68,18 @@ pub fn events(lines: Lines) -> impl Iterator<Item = Result<Event, Error>> {
     Events::new(Log(lines))
 }
 
-/// A file of such lines.
-pub(crate) struct Log(pub(crate) Lines);
+/// A file of such lines, as many as there are: a recording lasts as long as its command.
+pub(crate) struct Log(Lines);
+
+impl Log {
+    /// Opens the file.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub(crate) fn open(file: &Path) -> Result<Self, Error> {
+        Ok(Self(Lines::open(file)?.endless()))
+    }
+}
 
 impl Source for Log {
     fn read(&mut self) -> Result<Option<Event>, Error> {

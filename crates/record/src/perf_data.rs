@@ -39,6 +39,9 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let mut reader = PerfDataFileReader::new();
     let opened = guarded(|| reader.open_file(name, PerfDataFileEventOrder::Time));
     opened.map_err(|error| Error::unfit(file, format!("perf.data: {error}")))?;
+    if !reader.header(PerfHeaderIndex::Compressed).is_empty() {
+        return Err(Error::unfit(file, "perf.data: its records are compressed: record without -z"));
+    }
     let mut meta = Meta::unknown(Origin::Perf);
     let header = |index| String::from_utf8_lossy(reader.header_string(index)).into_owned();
     for (index, into) in

@@ -1,6 +1,7 @@
 //! A recording that was opened: what is known of it, and its events in order of time.
 
 use crate::Error;
+use crate::decode::Decoder;
 use crate::event::Event;
 use crate::folder::{self, Meta};
 use crate::log::{EVENTS_LOG, Log};
@@ -53,7 +54,7 @@ pub(crate) struct Recording {
 
 /// The kernel's events of each kind of recording, by system and name, besides those of calls; and the first kernel that has
 /// one which the kind cannot do without.
-pub(crate) const EVENTS: [(Kind, &str, &str, Option<&str>); 21] = [
+pub(crate) const EVENTS: [(Kind, &str, &str, Option<&str>); 20] = [
     (Kind::Kva, "vmalloc", "alloc_vmap_area", Some("6.2")),
     (Kind::Kva, "vmalloc", "free_vmap_area_noflush", Some("6.2")),
     (Kind::Kva, "vmalloc", "purge_vmap_area_lazy", None),
@@ -71,7 +72,6 @@ pub(crate) const EVENTS: [(Kind, &str, &str, Option<&str>); 21] = [
     // Its flags tell a thread from a process.
     (Kind::Vma, "task", "task_newtask", None),
     (Kind::Vma, "mmap", "vm_unmapped_area", None),
-    (Kind::Vma, "mmap", "exit_mmap", None),
     (Kind::Vma, CALLS, "sys_enter_mmap", Some("2.6.33 (built with FTRACE_SYSCALLS)")),
     (Kind::Vma, CALLS, "sys_exit_mmap", Some("2.6.33 (built with FTRACE_SYSCALLS)")),
     (Kind::Mt, "maple_tree", "ma_op", None),
@@ -113,7 +113,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let log = folder.join(EVENTS_LOG);
     let cpus = numbered(folder, "cpu", ".raw")?;
     if log.exists() && cpus.is_empty() {
-        return Ok(Recording { meta, snapshots, events: Events::new(Log(Lines::open(&log)?)) });
+        return Ok(Recording { meta, snapshots, events: Events::new(Log::open(&log)?) });
     }
     let mut meaning = Meaning::default();
     read_formats(&folder.join("events"), &mut meaning)?;
@@ -146,9 +146,11 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     if readers.is_empty() {
         return Err(Error::unfit(folder, "neither cpuN.raw nor events.log: there are no events"));
     }
-    let raw = Raw::new(readers, layout, meaning)?;
+    // The folder describes what was recorded, and nothing else.
+    let decoder = Decoder::new(meaning.has("sys_enter_mmap"));
+    let raw = Raw::new(readers, layout, meaning, decoder)?;
     let events = if log.exists() {
-        Events::new(Beside { raw, log: Log(Lines::open(&log)?), next: [None, None] })
+        Events::new(Beside { raw, log: Log::open(&log)?, next: [None, None] })
     } else {
         Events::new(raw)
     };

@@ -6,6 +6,7 @@
 //! raw recordings take.
 
 use crate::Error;
+use crate::decode::Decoder;
 use crate::folder::{Meta, Origin, lost_events};
 use crate::raw::{Format, Layout, Meaning, Raw, Symbols};
 use crate::recording::Recording;
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 /// Bytes of a section that is read as a whole, at most.
 const MOST_SECTION: u64 = 64 << 20;
+/// Bytes of all sections at most, however often one is named.
+const MOST_SECTIONS: u64 = 4 * MOST_SECTION;
 /// Bytes of a chunk of compressed sub-buffers, at most.
 const MOST_CHUNK: usize = 16 << 20;
 /// CPUs, options and events at most.
@@ -60,7 +63,7 @@ pub(crate) fn open(file: &Path) -> Result<Recording, Error> {
     let read = contents.read(file, &mut BufReader::new(opened));
     read.map_err(|error| Error::unfit(file, format!("trace.dat: {error}")))?;
     let layout = contents.layout.ok_or_else(|| Error::unfit(file, "trace.dat: no header_page"))?;
-    let events = Events::new(Raw::new(contents.cpus, layout, contents.meaning)?);
+    let events = Events::new(Raw::new(contents.cpus, layout, contents.meaning, Decoder::default())?);
     Ok(Recording { meta: contents.meta, snapshots: Snapshots::default(), events })
 }
 
@@ -124,10 +127,10 @@ impl Contents {
         if !["none", "zstd"].contains(&compression.as_str()) {
             return Err(odd(format!("compressed with {compression}: make it anew with --compression zstd")));
         }
-        let (mut next, mut options) = (number(reader, 8)?, 0);
+        let (mut next, mut options, mut left) = (number(reader, 8)?, 0, MOST_SECTIONS);
         let mut buffers = Vec::new();
         while next != 0 {
-            let mut section = Cursor::new(section(reader, next, id::DONE)?);
+            let mut section = Cursor::new(section(reader, next, id::DONE, &mut left)?);
             next = loop {
                 options += 1;
                 if options > MOST {
@@ -140,7 +143,8 @@ impl Contents {
                     id::DONE => break place()?,
                     id::BUFFER => buffers.push(data),
                     id::HEADER_INFO | id::EVENT_FORMATS | id::KALLSYMS | id::CMDLINES => {
-                        self.part(option, &mut Cursor::new(self::section(reader, place()?, option)?))?;
+                        let part = self::section(reader, place()?, option, &mut left)?;
+                        self.part(option, &mut Cursor::new(part))?;
                     }
                     _ => self.option(option, &data)?,
                 }
@@ -283,13 +287,16 @@ fn section_header(reader: &mut BufReader<File>, place: u64) -> io::Result<(u16, 
     Ok((id, flags & 1 != 0, number(reader, 8)?))
 }
 
-/// The content of a section.
-fn section(reader: &mut BufReader<File>, place: u64, id: u16) -> io::Result<Vec<u8>> {
+/// The content of a section, of which there may be so many bytes more.
+fn section(reader: &mut BufReader<File>, place: u64, id: u16, left: &mut u64) -> io::Result<Vec<u8>> {
     let (found, is_compressed, size) = section_header(reader, place)?;
     if found != id {
         return Err(odd(format!("section {found} where section {id} should be")));
     }
-    if is_compressed { compressed(reader) } else { exactly(reader, size) }
+    let bytes = if is_compressed { compressed(reader) } else { exactly(reader, size) }?;
+    let rest = left.checked_sub(bytes.len() as u64);
+    *left = rest.ok_or_else(|| odd(format!("sections of more than {} MiB", MOST_SECTIONS >> 20)))?;
+    Ok(bytes)
 }
 
 /// So many bytes; memory is taken as they arrive.

@@ -70,7 +70,6 @@ fn no_line_is_lost() {
         ("ftrace.txt", Kind::Kva, &[" purge_vmap_area_lazy:"], "P"),
         ("ftrace.txt", Kind::Pcpu, &[" percpu_alloc_percpu:"], "A"),
         ("ftrace.txt", Kind::Pcpu, &[" percpu_free_percpu:"], "FU"),
-        ("ftrace.txt", Kind::Vma, &[" vm_unmapped_area:"], "g"),
         ("perf_script.mt.txt", Kind::Mt, &["ma_write:"], "w"),
         ("perf_script.mt.txt", Kind::Mt, &["ma_read:"], "r"),
         ("perf_script.vma.txt", Kind::Vma, &["sys_exit_mmap:"], "m"),
@@ -173,6 +172,11 @@ fn errors_say_what_is_wrong_and_where() {
         "text:1: an area of 4097 bytes is not made of pages",
     );
     text_fails("a-1 [0] 1.5: sched_switch: a=b\n", "none of the events that are of use");
+    text_fails(
+        &format!("{good}{}", good.replace("a-1", &format!("a{}-1", " [".repeat(8)))),
+        "text:2: neither an event",
+    );
+    text_fails("brk(NULL) = 0x1000\nvfork(strace: Process 7 attached\n", "text:2: strace says something");
     text_fails("\u{17}\u{8}\u{44}tracing9\0", "trace.dat: ");
     text_fails("PERFILE2words", "perf.data: ");
 }
@@ -227,6 +231,19 @@ fn calls_and_call_chains_beside_the_calls_of_ftrace_are_left_out() {
     assert!(alone.iter().any(|row| row.contains(",u,0,1000,8192,")), "{alone:?}");
 }
 
+/// The kernel looks for room for a program before the program has its space.
+#[test]
+fn a_gap_that_no_call_looks_for_is_left_out() {
+    let search = "sh-7 [0] 1.5: vm_unmapped_area: addr=0x7000 err=0 total_vm=0x1 flags=0x1 len=0x1000 lo=0x1000 hi=0x8000 mask=0x0 ofs=0x0\n";
+    let call = |call: &str| format!("sh-7 [0] 1.5: sys_{call}\n");
+    let begin = call("mmap(addr: 0, len: 1000, prot: 3, flags: 22, fd: ffffffff, off: 0)");
+    let text = format!("{begin}{search}{}{search}", call("mmap -> 0x7000"));
+    let (rows, _) = rows_of(&text, Kind::Vma);
+    assert_eq!(rows.iter().filter(|row| row.contains(",g,")).count(), 1, "{rows:?}");
+    let (rows, _) = rows_of(&search.repeat(2), Kind::Vma);
+    assert_eq!(rows.iter().filter(|row| row.contains(",g,")).count(), 2, "of calls nothing is told");
+}
+
 /// Rows of bpftrace are of numbers as they are printed.
 #[test]
 fn numbers_of_bpftrace_are_decimal_without_0x() {
@@ -257,6 +274,45 @@ fn what_strace_does_not_know_by_name_is_a_number() {
         Kind::Vma,
     );
     assert!(rows.last().unwrap().ends_with(",m,0,0,1,1,80003,-1,0,-95") && rows.len() == 2, "{rows:?}");
+}
+
+/// strace says so under the thread's own number, and goes on under that of the process.
+#[test]
+fn a_thread_that_executes_a_program_is_its_process_from_then_on() {
+    let (rows, summary) = rows_of(
+        "7 1.0 execve(\"/x\", [\"x\"], 0x7f /* 3 vars */) = 0\n\
+         7 1.1 clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 8\n\
+         8 1.2 execve(\"/y\", [\"y\"], 0x7f /* 3 vars */ <pid changed to 7 ...>\n\
+         7 1.3 +++ superseded by execve in pid 8 +++\n\
+         7 1.4 <... execve resumed>) = 0\n\
+         7 1.5 munmap(0x1000, 4096) = 0\n\
+         7 1.6 +++ exited with 0 +++\n",
+        Kind::Vma,
+    );
+    let rows: Vec<_> = rows.iter().filter_map(|row| row.split_once(",0,")).map(|(_, row)| row).collect();
+    let expected = [
+        "7,x,,,,,,,,0",
+        "7,t,0,,,8,100,,,0",
+        "8,e,0,,,,,,,0",
+        "7,z,0,,,,,,,",
+        "7,x,0,,,,,,,1",
+        "7,u,1,1000,4096,,,,,0",
+        "7,e,1,,,,,,,1",
+        "7,z,1,,,,,,,",
+    ];
+    assert_eq!((rows.as_slice(), summary.unknown), (&expected[..], 0));
+}
+
+#[test]
+fn threads_that_end_within_a_call_are_within_none() {
+    let end = |tid| format!("{tid} 1.0 exit(0 <unfinished ...>\n{tid} 1.0 +++ exited with 0 +++\n");
+    let text: String = (1..5000).map(end).collect();
+    assert_eq!(rows_of(&format!("{text}1 2.0 munmap(0x1000, 4096) = 0\n"), Kind::Vma).0.len(), 2);
+    // One that begins anew is not within two calls either: the second new task is not its child.
+    let clone = "1 1.0 clone(flags=SIGCHLD <unfinished ...>\n".repeat(2);
+    let (rows, summary) =
+        rows_of(&format!("{clone}2 1.0 brk(NULL) = 0x1000\n3 1.0 brk(NULL) = 0x1000\n"), Kind::Vma);
+    assert_eq!((rows.iter().filter(|row| row.contains(",f,")).count(), summary.unknown), (1, 2));
 }
 
 #[test]
@@ -303,6 +359,21 @@ fn what_perf_counts_in_the_end_is_read_of_its_file() {
     let file = folder.path().join("perf.data");
     fs::write(&file, bytes).unwrap();
     assert_eq!(imported(&[file], Kind::Pcpu).unwrap().1.lost, 77);
+}
+
+/// A part of the file, which is of no use here, becomes what says that records are compressed.
+#[test]
+fn a_compressed_file_of_perf_is_not_read() {
+    let mut bytes = zstd::decode_all(fs::read(data("perf.data.zst")).unwrap().as_slice()).unwrap();
+    let [had, compressed] = [1 << 26, 1 << 27];
+    let parts = u64::from_le_bytes(*bytes[72..].first_chunk().unwrap());
+    assert_eq!(parts & (had | compressed), had);
+    bytes[72..80].copy_from_slice(&(parts ^ had ^ compressed).to_le_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("perf.data");
+    fs::write(&file, bytes).unwrap();
+    let error = imported(&[file], Kind::Pcpu).unwrap_err().to_string();
+    assert!(error.contains("record without -z"), "{error}");
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub struct Lines {
     size: u64,
     text: String,
     lossy: bool,
+    endless: bool,
 }
 
 impl Lines {
@@ -37,7 +38,15 @@ impl Lines {
     pub fn open(file: &Path) -> Result<Self, TraceError> {
         let reader =
             source::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
-        Ok(Self { file: file.to_owned(), reader, number: 0, size: 0, text: String::new(), lossy: false })
+        Ok(Self {
+            file: file.to_owned(),
+            reader,
+            number: 0,
+            size: 0,
+            text: String::new(),
+            lossy: false,
+            endless: false,
+        })
     }
 
     /// Reads from memory, under a name for errors.
@@ -50,13 +59,27 @@ impl Lines {
     #[must_use]
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Self {
         let reader = Box::new(std::io::Cursor::new(bytes));
-        Self { file: name.into(), reader, number: 0, size: 0, text: String::new(), lossy: false }
+        Self {
+            file: name.into(),
+            reader,
+            number: 0,
+            size: 0,
+            text: String::new(),
+            lossy: false,
+            endless: false,
+        }
     }
 
     /// The same, where what is not UTF-8 is replaced: names of tasks and of files, which others chose, may be any bytes.
     #[must_use]
     pub fn lossy(self) -> Self {
         Self { lossy: true, ..self }
+    }
+
+    /// The same without a limit of lines and bytes: for files of which little is kept in memory.
+    #[must_use]
+    pub fn endless(self) -> Self {
+        Self { endless: true, ..self }
     }
 
     /// The next line without its end, or `None` after the last.
@@ -82,7 +105,9 @@ impl Lines {
         };
         self.size += self.text.len() as u64;
         match read {
-            Ok(1..) if self.number > MOST_LINES || self.size > MOST_BYTES => Err(self.too_long()),
+            Ok(1..) if !self.endless && (self.number > MOST_LINES || self.size > MOST_BYTES) => {
+                Err(self.too_long())
+            }
             Ok(0) => Ok(None),
             Ok(_) if self.text.ends_with('\n') => Ok(Some(self.text.trim_end_matches(['\n', '\r']))),
             Ok(LONGEST_LINE) => Err(self.error("the line is longer than 1 MiB")),

@@ -62,6 +62,11 @@ pub(super) fn convert(
         if early > 0 {
             state.rows.warn(format!("{early} events before the first snapshot are in it already"));
         }
+        if during.len() > MOST_DURING && during.back().is_some_and(|event| event.at <= end) {
+            state.rows.warn(format!(
+                "more than {MOST_DURING} events happened during the first snapshot: what is live in it may not have been so before"
+            ));
+        }
         state.initial(areas, during.iter().filter(|event| event.at <= end))?;
     } else {
         state

@@ -4,14 +4,16 @@ use super::Rows;
 use super::cover::{Cover, KERNEL_HALF};
 use crate::Error;
 use crate::event::{Call, Event, File, Mapping, Source, What};
-use crate::folder::Meta;
+use crate::folder::{Meta, Origin};
 use crate::snapshot::Snapshots;
 use freehold_trace::Stamp;
 use freehold_trace::vma::{
     Action, Backing, Errno, Event as Row, Mapping as RowMapping, MappingSource, Outcome,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+/// Ranges of all processes that are kept at most: each fork copies its parent's.
+const MOST_COPIED: usize = 1 << 22;
 /// `MREMAP_FIXED` and `MREMAP_DONTUNMAP`: the new address counts.
 const NEW_ADDRESS: u64 = 2 | 4;
 
@@ -19,19 +21,19 @@ const NEW_ADDRESS: u64 = 2 | 4;
 struct Space {
     /// Tasks that are in it.
     users: u32,
-    /// Nothing but the kernel's mappings since its program was started.
+    /// That its program was started may be told again.
     fresh: bool,
-    destroyed: bool,
     cover: Cover,
 }
 
 struct State<'a> {
     rows: Rows,
     page: u64,
+    source: Origin,
     snapshots: &'a Snapshots,
     tasks: HashMap<u32, u32>,
-    /// The last space of tasks that ended.
-    ended: HashMap<u32, u32>,
+    /// Tasks that ended.
+    ended: HashSet<u32>,
     spaces: Vec<Space>,
     files: HashMap<(u64, u64), u32>,
     /// Calls that change mappings in a way that no row says.
@@ -40,6 +42,8 @@ struct State<'a> {
     differences: BTreeMap<u32, u64>,
     /// The last snapshot of a process that goes on.
     last: Option<Last>,
+    /// Ranges that children have of their parents.
+    copied: usize,
 }
 
 /// A snapshot that was taken while events came.
@@ -64,14 +68,16 @@ pub(super) fn convert(
     let mut state = State {
         rows,
         page: meta.page_bytes,
+        source: meta.source,
         snapshots,
         tasks: HashMap::new(),
-        ended: HashMap::new(),
+        ended: HashSet::new(),
         spaces: Vec::new(),
         files: HashMap::new(),
         unsaid: BTreeMap::new(),
         differences: BTreeMap::new(),
         last: None,
+        copied: 0,
     };
     for (&pid, mappings) in &snapshots.start.maps {
         let stamp = Stamp { at_ns: 0, cpu: 0, tid: pid };
@@ -127,12 +133,6 @@ impl State<'_> {
                 self.child(stamp, child, flags, shares)
             }
             What::Exit => self.exit(stamp),
-            What::ExitMmap => {
-                let space = self.tasks.get(&stamp.tid).or_else(|| self.ended.get(&stamp.tid));
-                let Some(&space) = space else { return Ok(()) };
-                // Of a space that has other tasks, this is another's end.
-                if self.at(space).users <= 1 { self.destroy(stamp, space) } else { Ok(()) }
-            }
             _ => {
                 self.rows.other(what);
                 Ok(())
@@ -165,7 +165,7 @@ impl State<'_> {
     /// A new space with a task in it.
     fn enter(&mut self, tid: u32, fresh: bool, cover: Cover) -> u32 {
         let space = self.spaces.len() as u32;
-        self.spaces.push(Space { users: 1, fresh, destroyed: false, cover });
+        self.spaces.push(Space { users: 1, fresh, cover });
         self.tasks.insert(tid, space);
         space
     }
@@ -175,14 +175,13 @@ impl State<'_> {
         if let Some(&space) = self.tasks.get(&stamp.tid) {
             return Ok(space);
         }
-        self.rows.summary.unknown += u64::from(!self.ended.contains_key(&stamp.tid));
+        self.rows.summary.unknown += u64::from(!self.ended.contains(&stamp.tid));
         self.exec(stamp)
     }
 
     fn exec(&mut self, stamp: Stamp) -> Result<u32, Error> {
         let before = self.tasks.get(&stamp.tid).copied();
         if let Some(space) = before {
-            // perf tells of a program's start before its mappings, the kernel's event after them.
             if self.at(space).fresh {
                 return Ok(space);
             }
@@ -196,14 +195,11 @@ impl State<'_> {
     fn leave(&mut self, stamp: Stamp, space: u32) -> Result<(), Error> {
         let users = &mut self.at(space).users;
         *users = users.saturating_sub(1);
-        if *users == 0 { self.destroy(stamp, space) } else { Ok(()) }
-    }
-
-    fn destroy(&mut self, stamp: Stamp, space: u32) -> Result<(), Error> {
-        if std::mem::replace(&mut self.at(space).destroyed, true) {
+        if *users > 0 {
             return Ok(());
         }
-        self.at(space).cover = Cover::default();
+        let gone = std::mem::take(&mut self.at(space).cover);
+        self.copied = self.copied.saturating_sub(gone.len());
         self.row(stamp, Some(space), Action::Destroy)
     }
 
@@ -220,14 +216,19 @@ impl State<'_> {
             self.tasks.insert(child, space);
             return self.row(stamp, Some(space), Action::Thread { child, flags });
         }
-        let cover = self.at(space).cover.clone();
+        let cover = self.at(space).cover.inherited();
+        self.copied += cover.len();
+        if self.copied > MOST_COPIED {
+            let what = format!("processes have more than {MOST_COPIED} mappings together");
+            return Err(Error::Odd { at: stamp.at_ns, what });
+        }
         let new_space = self.enter(child, false, cover);
         self.row(stamp, Some(space), Action::Fork { child, flags, new_space })
     }
 
     fn exit(&mut self, stamp: Stamp) -> Result<(), Error> {
         let Some(space) = self.tasks.remove(&stamp.tid) else { return Ok(()) };
-        self.ended.insert(stamp.tid, space);
+        self.ended.insert(stamp.tid);
         let snapshots = self.snapshots;
         let ended = snapshots.end.maps.get(&stamp.tid).filter(|_| self.last.is_none());
         if let Some(mappings) = ended {
@@ -245,8 +246,11 @@ impl State<'_> {
     }
 
     fn mapping(&mut self, stamp: Stamp, space: u32, mapping: &Mapping) -> Result<(), Error> {
-        let page = self.page;
-        self.at(space).cover.follow(&What::KernelMapping(*mapping), page);
+        let (page, is_perf) = (self.page, self.source == Origin::Perf);
+        let it = self.at(space);
+        // perf tells of a program's start before its mappings, and the kernel's event after them. Others tell of it before.
+        it.fresh &= is_perf;
+        it.cover.follow(&What::KernelMapping(*mapping), page);
         let source = match mapping.source {
             Source::Stack => MappingSource::Stack,
             Source::Vdso => MappingSource::Vdso,

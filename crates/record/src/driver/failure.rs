@@ -39,9 +39,14 @@ pub enum Failure {
 impl Failure {
     /// What makes one of why a command did not execute its program.
     pub(crate) fn command(command: &str) -> impl FnOnce(SysError) -> Self {
-        |error| Self::Command {
-            command: command.to_owned(),
-            reason: io::Error::from_raw_os_error(error.errno),
+        |error| match error.call {
+            "seccomp" => Self::Lacking(format!(
+                "calls of a child cannot be stopped at here ({error}): allow seccomp, by the container's profile"
+            )),
+            _ => Self::Command {
+                command: command.to_owned(),
+                reason: io::Error::from_raw_os_error(error.errno),
+            },
         }
     }
 

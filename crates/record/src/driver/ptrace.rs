@@ -144,12 +144,14 @@ struct Missed {
     unknown: u64,
     /// Programs whose first mappings could not be read.
     unread: u64,
+    /// Calls whose tasks ended before they returned.
+    cut_off: u64,
 }
 
 impl Missed {
     /// A sentence each.
     fn warnings(&self) -> Vec<String> {
-        let Self { foreign, unknown, unread } = self;
+        let Self { foreign, unknown, unread, cut_off } = self;
         let told = [
             (foreign, format!("{foreign} calls of 32-bit programs were not recorded")),
             (unknown, format!("{unknown} tasks came from makers that were killed meanwhile")),
@@ -157,6 +159,7 @@ impl Missed {
                 unread,
                 format!("/proc/PID/maps could not be read, times: {unread}; first mappings are missing"),
             ),
+            (cut_off, format!("{cut_off} calls are missing: their tasks were killed before they returned")),
         ];
         told.into_iter().filter(|(count, _)| **count > 0).map(|(_, what)| what).collect()
     }
@@ -334,6 +337,7 @@ impl<'a> Recorder<'a> {
 
     /// A task is about to end.
     fn exiting(&mut self, task: u32, how: Ended) -> Result<(), Failure> {
+        self.missed.cut_off += u64::from(matches!(self.tasks.call_of(task), Some(Pending::Known(..))));
         let process = self.tasks.get(task).map(|task| task.process);
         // The first thread is there until the others are gone, and another one may execute a program as it.
         if process != Some(task) || !self.tasks.has_others(task, task) {

@@ -135,6 +135,13 @@ impl<C> Tasks<C> {
         true
     }
 
+    /// The call that a task is in; none if it waits for it.
+    pub(crate) fn call_of(&self, task: u32) -> Option<&C> {
+        let known = self.tasks.get(&task)?;
+        let space = self.spaces.get(&known.space?)?;
+        known.call.as_ref().filter(|_| space.busy == Some(task))
+    }
+
     /// Ends a task's call: what is known of it, and the task that may go on with its own.
     pub(crate) fn end(&mut self, task: u32) -> (Option<C>, Option<u32>) {
         let Some(known) = self.tasks.get_mut(&task) else { return (None, None) };
@@ -187,6 +194,7 @@ mod tests {
         tasks.add(4, 4);
         assert!(tasks.begin(1, "a") && !tasks.begin(2, "b") && !tasks.begin(3, "c"));
         assert!(tasks.begin(4, "d"), "another space");
+        assert_eq!((tasks.call_of(1), tasks.call_of(2)), (Some(&"a"), None));
         assert_eq!(tasks.end(1), (Some("a"), Some(2)));
         assert_eq!(tasks.end(2), (Some("b"), Some(3)));
         assert_eq!(tasks.end(3), (Some("c"), None));

@@ -131,9 +131,9 @@ impl Raw {
         cpus: impl IntoIterator<Item = (u32, PathBuf, Box<dyn Read>)>,
         layout: Layout,
         meaning: Meaning,
+        decoder: Decoder,
     ) -> Result<Self, Error> {
-        let mut raw =
-            Self { cpus: Vec::new(), layout, heap: BinaryHeap::new(), meaning, decoder: Decoder::default() };
+        let mut raw = Self { cpus: Vec::new(), layout, heap: BinaryHeap::new(), meaning, decoder };
         for (cpu, file, reader) in cpus {
             let (bytes, page, lost, next) = (Vec::new(), None, None, None);
             raw.cpus.push(Cpu { cpu, file, reader, bytes, page, number: 0, lost, next });

@@ -15,6 +15,9 @@ use crate::event::{Event, What};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+/// Brackets up to that of the CPU at most: the kernel cuts names off after 15 bytes.
+const MOST_BRACKETS: usize = 8;
+
 /// The grammar.
 #[derive(Default)]
 pub(crate) struct Shared {
@@ -37,7 +40,7 @@ pub(crate) struct Head<'a> {
 
 /// Reads what stands before the event's name; nothing if the line is none of an event. A task's name may have brackets, too.
 pub(crate) fn head(text: &str) -> Option<Head<'_>> {
-    text.match_indices(" [").find_map(|(at, _)| head_at(text, at))
+    text.match_indices(" [").take(MOST_BRACKETS).find_map(|(at, _)| head_at(text, at))
 }
 
 /// The same, if the CPU's number is in the bracket at this place.

@@ -83,6 +83,9 @@ impl Grammar for Strace {
         if rest.starts_with("strace:") || rest.starts_with("> ") {
             return Ok(());
         }
+        if rest.contains("(strace: ") && rest.ends_with(" attached") {
+            return Err("strace says something within a call: have it write to a file, by -o FILE".to_owned());
+        }
         self.now = at.unwrap_or(self.now).max(self.now);
         let event = |tid, what, at| Event { at, cpu: 0, tid, comm: None, what };
         if self.seen.insert(tid) && !self.cloning.is_empty() {
@@ -93,9 +96,19 @@ impl Grammar for Strace {
         if rest.is_empty() || rest.starts_with("---") {
             return Ok(());
         }
-        if rest.starts_with("+++") {
-            events.push_back(event(tid, What::Exit, self.now));
+        if let Some(how) = rest.strip_prefix("+++") {
+            // One whose number another thread has taken goes on as that.
+            if !how.starts_with(" superseded") {
+                self.unfinished.remove(&tid);
+                self.cloning.retain(|(parent, _)| *parent != tid);
+                events.push_back(event(tid, What::Exit, self.now));
+            }
             return Ok(());
+        }
+        // A thread executes a program, and has the number of its process from now on.
+        if let Some((first, process)) = renumbered(rest) {
+            events.push_back(event(tid, What::Exit, self.now));
+            return self.interrupt(process, first);
         }
         let joined;
         let rest = match rest.strip_prefix("<... ") {
@@ -133,10 +146,17 @@ impl Strace {
         }
         // Calls that are longer have texts among their arguments, which are of no use.
         let first = &first[..first.floor_char_boundary(MOST_BYTES)];
+        self.cloning.retain(|(parent, _)| *parent != tid);
         self.cloning.extend(clone_flags(first).map(|flags| (tid, flags)));
         self.unfinished.insert(tid, first.to_owned());
         Ok(())
     }
+}
+
+/// The call of a task that has another number when it returns, and that number.
+fn renumbered(text: &str) -> Option<(&str, u32)> {
+    let (first, process) = text.strip_suffix(" ...>")?.rsplit_once("<pid changed to ")?;
+    Some((first, process.parse().ok()?))
 }
 
 /// Whether a line looks like one of strace's.

@@ -9,6 +9,7 @@ use freehold_record::driver::{Ended, Failure, Machine, Workload};
 use freehold_record::import::{Options, import};
 use freehold_sys::Reservation;
 use freehold_trace::Kind;
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -47,7 +48,24 @@ fn request(kind: Kind, storm: &str) -> Request {
 
 /// What becomes of it.
 fn imported(folder: &Path) -> Summary {
-    import(&[folder.to_owned()], &Options::default(), &mut Vec::new()).unwrap()
+    let mut trace = Vec::new();
+    let summary = import(&[folder.to_owned()], &Options::default(), &mut trace).unwrap();
+    if summary.kind == Some(Kind::Vma) {
+        assert_no_space_is_used_after_its_end(str::from_utf8(&trace).unwrap());
+    }
+    summary
+}
+
+fn assert_no_space_is_used_after_its_end(trace: &str) {
+    let mut ended = HashSet::new();
+    for row in trace.lines().filter(|row| !row.starts_with('#')) {
+        let fields: Vec<&str> = row.split(',').collect();
+        // A program that is executed names the space before its own.
+        assert!(fields[3] == "x" || !ended.contains(fields[4]), "{row}");
+        if fields[3] == "z" {
+            ended.insert(fields[4]);
+        }
+    }
 }
 
 /// Events that were read, by the kernel's own count.

@@ -2,6 +2,7 @@
 
 use crate::alone;
 use crate::model::{pages_of, replay};
+use freehold_harness::filter::refuse;
 use freehold_harness::signals::Signals;
 use freehold_record::driver::ptrace::record;
 use freehold_record::driver::{Ended, Failure, Recorded};
@@ -173,4 +174,18 @@ fn a_command_that_is_not_there_is_an_error() {
         Err(Failure::Lacking(what)) => eprintln!("not run: {what}"),
         failed => assert!(matches!(failed.unwrap_err(), Failure::Command { .. })),
     }
+}
+
+#[test]
+fn where_no_filter_may_be_installed_something_is_lacking() {
+    let _alone = alone();
+    let to = TempDir::new().unwrap();
+    let recorded = thread::scope(|scope| {
+        let recording = scope.spawn(|| {
+            refuse(&[libc::SYS_seccomp], libc::EPERM as u16).unwrap();
+            record(&["true".into()], to.path(), &Signals::catch().unwrap())
+        });
+        recording.join().unwrap()
+    });
+    assert!(matches!(recorded, Err(Failure::Lacking(_))), "{recorded:?}");
 }

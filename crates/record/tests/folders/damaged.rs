@@ -120,3 +120,32 @@ fn errors_say_the_file_and_the_line_or_record() {
     };
     fails(without("size"), "cpu0.raw: record 1: alloc_vmap_area has no field size");
 }
+
+/// A recording by ptrace lasts as long as its command, so it has no limit of lines; a trace that is read has one.
+#[test]
+fn a_long_log_is_read_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = recording("vma", "6.18", "").replace("=tracefs", "=ptrace");
+    fs::write(folder.path().join("recording"), kernel).unwrap();
+    let log = "1 0 5 exit\n".repeat(freehold_trace::MOST_LINES as usize);
+    fs::write(folder.path().join("events.log"), log + "2 0 5 exec sh\n").unwrap();
+    assert_eq!(imported(folder.path()).unwrap().1.rows, 1);
+}
+
+/// What a file says that is small when it is compressed must not take any memory.
+#[test]
+fn processes_have_so_many_mappings_at_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = recording("vma", "6.18", "").replace("=tracefs", "=ptrace");
+    fs::write(folder.path().join("recording"), kernel).unwrap();
+    let map = |at: u64| format!("1 0 5 call mmap 0 1000 3 22 0 0 = {} -\n", at * 0x2000);
+    let fork = |child: u64| format!("1 0 5 fork {child} 11\n");
+    let log = |maps, children: u64| {
+        let log: String = (1..=maps).map(map).chain((6..6 + children).map(fork)).collect();
+        fs::write(folder.path().join("events.log"), format!("1 0 5 exec sh\n{log}")).unwrap();
+        imported(folder.path()).map(|(_, summary)| summary.rows)
+    };
+    assert_eq!(log(10, 10).unwrap(), 21);
+    let error = log(1 << 14, 257).unwrap_err().to_string();
+    assert!(error.contains("more than 4194304 mappings"), "{error}");
+}

@@ -217,6 +217,22 @@ fn what_cannot_be_read_is_said() {
     fails(&version_7(true)[..2000], "trace.dat: ");
 }
 
+/// A section of 16 MiB that is small when it is compressed, and names itself as the next.
+#[test]
+fn sections_that_go_round_are_not_followed_for_long() {
+    let mut bytes = start("7");
+    text(&mut bytes, "zstd");
+    text(&mut bytes, "1.5");
+    let at = bytes.len() as u64 + 8;
+    bytes.extend(at.to_le_bytes());
+    let mut options = [0; 6].to_vec();
+    options[2] = 8;
+    options.extend(at.to_le_bytes());
+    options.resize(16 << 20, 0);
+    assert_eq!(section(&mut bytes, 0, &options, true), at);
+    fails(&bytes, "sections of more than 256 MiB");
+}
+
 fn damaged(bytes: &mut Vec<u8>, changes: &[(prop::sample::Index, u8)], cut: Option<prop::sample::Index>) {
     for (at, byte) in changes {
         let at = at.index(bytes.len());

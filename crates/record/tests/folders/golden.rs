@@ -256,6 +256,18 @@ fn what_happens_during_the_first_snapshot_is_undone_in_it() {
 }
 
 #[test]
+fn more_events_during_the_first_snapshot_than_are_undone_are_said() {
+    let (folder, mut pages) = areas(AREA_ALLOC, true, "snapshot_start=1900 9000000\n");
+    for at in 0..1 << 16 {
+        let freed = [("va_start", AREA), ("nr_lazy", 1), ("nr_lazy_max", 16384)];
+        pages[0].push(3000 + at, &AREA_FREE.record(0, &freed));
+    }
+    write_cpus(&folder, pages);
+    let (_, summary) = imported(folder.path()).unwrap();
+    assert!(summary.warnings.iter().any(|what| what.contains("more than 65536 events")), "{summary:?}");
+}
+
+#[test]
 fn lost_events_are_said_where_they_are_and_in_the_header() {
     let (folder, mut pages) = areas(AREA_ALLOC, false, "lost.1=9\n");
     pages[0].lose(Some(70));
@@ -365,6 +377,52 @@ fn linux_6_18_follows_processes() {
     }
 }
 
+/// Before a program runs, the kernel gives up the address space that its process had, and looks for room in another one.
+#[test]
+fn a_program_has_its_space_until_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let gone =
+        Event { system: "mmap", name: "exit_mmap", id: 123, fields: &[("void * mm", 8, 8, 0)], ..EXEC };
+    let search = Event {
+        system: "mmap",
+        name: "vm_unmapped_area",
+        id: 124,
+        fields: &[
+            ("unsigned long addr", 8, 8, 0),
+            ("unsigned long flags", 16, 8, 0),
+            ("unsigned long length", 24, 8, 0),
+            ("unsigned long low_limit", 32, 8, 0),
+            ("unsigned long high_limit", 40, 8, 0),
+            ("unsigned long align_mask", 48, 8, 0),
+            ("unsigned long align_offset", 56, 8, 0),
+        ],
+        ..EXEC
+    };
+    let mut pages = Pages::new(4096);
+    pages.push(1050, &gone.record(50, &[]));
+    pages.push(1060, &search.record(50, &[("addr", 0x7000), ("length", 4096), ("high_limit", 0x8000)]));
+    pages.push(1100, &EXEC.record(50, &[("pid", 50)]));
+    pages
+        .push(1200, &ENTER_MMAP.record(50, &[("len", 4096), ("prot", 3), ("flags", 0x22), ("fd", u64::MAX)]));
+    pages.push(1300, &EXIT_MMAP_CALL.record(50, &[("ret", 0x7f00_0000_0000)]));
+    pages.push(1400, &gone.record(50, &[]));
+    pages.push(1500, &EXIT.record(50, &[("pid", 50)]));
+    let events = [ENTER_MMAP, EXIT_MMAP_CALL, EXEC, EXIT, gone, search];
+    write_folder(folder.path(), &recording("vma", "6.18.44", "pid=50\n"), &events, 4096, &[pages.finish()]);
+    fs::write(folder.path().join("events.log"), "900 0 50 exec sh\n1110 0 50 exec sh\n").unwrap();
+    let (trace, _) = imported(folder.path()).unwrap();
+    assert_eq!(
+        rows(&trace).1,
+        [
+            "0,0,50,x,,,,,,,,0",
+            "300,0,50,m,0,0,4096,3,22,0,0,7f0000000000",
+            "200,0,50,e,0,,,,,,,1",
+            "0,0,50,z,0,,,,,,,",
+            "#task 50 sh",
+        ]
+    );
+}
+
 /// The first thread ends, another one executes a program as it, and then that ends.
 #[test]
 fn a_process_whose_other_thread_executes_a_program_ends_once() {
@@ -385,6 +443,34 @@ fn a_process_whose_other_thread_executes_a_program_ends_once() {
         .unwrap();
     let (_, summary) = imported(folder.path()).unwrap();
     assert_eq!((summary.differences, summary.unknown), (Some(0), 0));
+}
+
+/// A static program may do no call before it executes the next one.
+#[test]
+fn a_program_that_does_nothing_but_execute_another_has_a_space_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = recording("vma", "6.18", "pid=50\n").replace("=tracefs", "=ptrace");
+    fs::write(folder.path().join("recording"), kernel).unwrap();
+    let log = "1000 0 50 exec nice\n\
+               1010 0 50 map 400000 403000 5 p file 1099511627776:7 0\n\
+               1020 0 50 exec true\n\
+               1030 0 50 map 500000 501000 5 p file 1099511627776:8 0\n\
+               1040 0 50 exit\n";
+    fs::write(folder.path().join("events.log"), log).unwrap();
+    fs::write(folder.path().join("maps.50.end"), "500000-501000 r-xp 00000000 100:00 8     /bin/true\n")
+        .unwrap();
+    let (trace, summary) = imported(folder.path()).unwrap();
+    assert_eq!(
+        rows(&trace).1[..5],
+        [
+            "0,0,50,x,,,,,,,,0",
+            "10,0,50,k,0,400000,12288,5,file,1,0,400000",
+            "10,0,50,z,0,,,,,,,",
+            "0,0,50,x,0,,,,,,,1",
+            "10,0,50,k,1,500000,4096,5,file,2,0,500000",
+        ]
+    );
+    assert_eq!(summary.differences, Some(0));
 }
 
 #[test]

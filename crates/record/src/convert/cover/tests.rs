@@ -13,6 +13,7 @@ enum Change {
     Unmap(u64, u64),
     Move(u64, u64, u64, u64),
     Break(u64),
+    Advise(u64, u64, bool),
 }
 
 fn call(call: Call, args: [u64; 6], ret: u64) -> What {
@@ -32,41 +33,55 @@ proptest! {
         (0..48u64, 1..16u64).prop_map(|(at, len)| Change::Unmap(at, len)),
         (0..48u64, 1..16u64, 0..48u64, 1..16u64).prop_map(|(a, b, c, d)| Change::Move(a, b, c, d)),
         (40..60u64).prop_map(Change::Break),
+        (0..48u64, 1..16u64, any::<bool>()).prop_map(|(at, len, keep)| Change::Advise(at, len, keep)),
     ], 1..40)) {
         let (mut cover, mut pages, mut end) = (Cover::default(), [false; PAGES], None);
-        let set = |pages: &mut [bool; PAGES], at: u64, len: u64, to: bool| {
+        // What is mapped anew goes to children.
+        let mut kept = [false; PAGES];
+        let fill = |pages: &mut [bool; PAGES], at: u64, len: u64, to: bool| {
             pages[at as usize..(at + len) as usize].fill(to);
+        };
+        let set = |pages: &mut [bool; PAGES], kept: &mut [bool; PAGES], at: u64, len: u64, to: bool| {
+            fill(pages, at, len, to);
+            fill(kept, at, len, false);
         };
         for change in changes {
             let what = match change {
                 Change::Map(at, len) => {
-                    set(&mut pages, at, len, true);
+                    set(&mut pages, &mut kept, at, len, true);
                     call(Call::Mmap, [0, len * PAGE - 1, 3, 0x22, 0, 0], at * PAGE)
                 }
                 Change::Unmap(at, len) => {
-                    set(&mut pages, at, len, false);
+                    set(&mut pages, &mut kept, at, len, false);
                     call(Call::Munmap, [at * PAGE, len * PAGE - 1, 0, 0, 0, 0], 0)
                 }
                 Change::Move(at, len, to, longer) => {
-                    set(&mut pages, at, len, false);
-                    set(&mut pages, to, longer, true);
+                    let is_kept = kept[at as usize];
+                    set(&mut pages, &mut kept, at, len, false);
+                    set(&mut pages, &mut kept, to, longer, true);
+                    fill(&mut kept, to, longer, is_kept);
                     call(Call::Mremap, [at * PAGE, len * PAGE, longer * PAGE, 1, 0, 0], to * PAGE)
                 }
                 Change::Break(to) => {
                     match end.replace(to) {
-                        Some(before) if before < to => set(&mut pages, before, to - before, true),
-                        Some(before) => set(&mut pages, to, before - to, false),
+                        Some(before) if before < to => set(&mut pages, &mut kept, before, to - before, true),
+                        Some(before) => set(&mut pages, &mut kept, to, before - to, false),
                         None => {}
                     }
                     call(Call::Brk, [to * PAGE, 0, 0, 0, 0, 0], to * PAGE)
                 }
+                Change::Advise(at, len, keep) => {
+                    fill(&mut kept, at, len, keep);
+                    let advice = if keep { DONT_FORK } else { DO_FORK };
+                    call(Call::Madvise, [at * PAGE, len * PAGE - 1, advice, 0, 0, 0], 0)
+                }
             };
             cover.follow(&what, PAGE);
-            let mapped = |page: usize| {
-                let address = page as u64 * PAGE;
-                cover.ranges.range(..=address).next_back().is_some_and(|(_, end)| *end > address)
-            };
-            prop_assert!((0..PAGES).all(|page| mapped(page) == pages[page]));
+            let mapped = |cover: &Cover, page: usize| holds(&cover.ranges, page as u64 * PAGE);
+            prop_assert!((0..PAGES).all(|page| mapped(&cover, page) == pages[page]));
+            let child = cover.inherited();
+            prop_assert!((0..PAGES).all(|page| mapped(&child, page) == (pages[page] && !kept[page])));
+            prop_assert_eq!(child.inherited(), child);
             let joined = cover.joined();
             let runs = (0..PAGES).filter(|page| pages[*page] && (*page == 0 || !pages[page - 1])).count();
             prop_assert_eq!(joined.len(), runs);
