@@ -51,10 +51,6 @@ fn free(set: &mut Set, offset: Offset, tally: &mut Tally) -> Result<()> {
     Ok(set.free_probed(offset, tally).map(drop)?)
 }
 
-fn whole(set: &Set) -> Result<()> {
-    Ok(set.validate()?)
-}
-
 /// Full pages of objects of these sizes each, of which the one at `hole` is then freed.
 fn holes(n: u32, sizes: &[u64], hole: usize, tally: &mut Tally) -> Result<(Set, u64)> {
     let mut set = set()?;
@@ -85,7 +81,7 @@ fn misaligned_hole(n: u32, meter: &mut Meter) -> Result<()> {
         let offset = meter.measure(|tally| alloc(&mut set, &request, tally))?;
         meter.measure(|tally| free(&mut set, offset, tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// What is allocated stays.
@@ -95,7 +91,7 @@ fn misaligned_kept(n: u32, meter: &mut Meter) -> Result<()> {
         let request = Request::new(512 - 4 * (at % 3)).align(64);
         meter.measure(|tally| alloc(&mut set, &request, tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// Chunks whose pages have no memory but for one in four, which is full.
@@ -120,7 +116,7 @@ fn no_memory(n: u32, meter: &mut Meter) -> Result<()> {
     for _ in 0..MEASURED {
         meter.measure(|tally| alloc(&mut set, &Request::new(2 * page), tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// Every chunk's longest run is 400 bytes; requests are for 464, which share a list with it in steps of 32 bits.
@@ -129,7 +125,7 @@ fn chunk_lists(n: u32, meter: &mut Meter) -> Result<()> {
     for _ in 0..4 * MEASURED {
         meter.measure(|tally| alloc(&mut set, &Request::new(464), tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// Every second page is empty and has memory; requests need two.
@@ -150,7 +146,7 @@ fn short_runs(n: u32, meter: &mut Meter) -> Result<()> {
     for _ in 0..MEASURED {
         meter.measure(|tally| alloc(&mut set, &Request::new(2 * page), tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// Every page has a hole of 64 bytes; requests are for 68.
@@ -160,7 +156,7 @@ fn equal_holes(n: u32, meter: &mut Meter) -> Result<()> {
         let offset = meter.measure(|tally| alloc(&mut set, &Request::new(68), tally))?;
         meter.measure(|tally| free(&mut set, offset, tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// So many random sizes of up to 1,024 bytes, of eight alignments; 8 n objects are live.
@@ -189,5 +185,5 @@ fn churn(n: u32, sizes: u64, meter: &mut Meter) -> Result<()> {
         let request = request(&mut random);
         live.push(meter.measure(|tally| alloc(&mut set, &request, tally))?);
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
