@@ -165,7 +165,7 @@ impl<T: Facts> Listed<T> {
     ///
     /// # Errors
     /// It is of another family, or this one has none from outside.
-    fn of_library(library: &'static Library) -> Result<Self, Failure> {
+    pub(crate) fn of_library(library: &'static Library) -> Result<Self, Failure> {
         let family = T::SUITE.name();
         let refused = || {
             Failure::Usage(format!("{}: it is no engine that can be driven as {family} here", library.name))
