@@ -2,7 +2,6 @@
 
 use super::{Groups, History, Referee, Scened, Smaller, less, ranks, renamed};
 use crate::engine::{BySizeEngine, EngineEntry, KernelEngine, Takes};
-use crate::failure::usage;
 use crate::family::{Judge, Kva, KvaJudge};
 use crate::workload;
 use freehold::units::{Align, Span};
@@ -80,10 +79,6 @@ impl History for Kva {
 
     fn referee(entry: &EngineEntry, scene: &Space) -> Result<Box<dyn Referee<Self>>, String> {
         Ok(Box::new(WithModel { judge: Judge::new(entry, scene), model: model(entry.takes, scene)? }))
-    }
-
-    fn pages(_: &EngineEntry, _: &Space, _: &[Op]) -> anyhow::Result<(usize, u64)> {
-        usage("pages with memory are of per-CPU objects alone")
     }
 
     fn text(entry: &EngineEntry, scene: &Space, ops: &[Op]) -> anyhow::Result<String> {
