@@ -1,8 +1,8 @@
 //! `pair`, `replace`, `locate`: what an operation takes by threads at once, by the wall clock, and what locks it takes.
 
-use super::engines::{ENTRIES, Entry, FINDS, Held, Loops, REFERENCE};
+use super::engines::{ENTRIES, Entry, FINDS, REFERENCE};
 use super::lock::Used;
-use super::pool::PAGE;
+use super::pool::{Held, PAGE, Pool};
 use super::{Bench, SUITE};
 use crate::concurrent::place::{Work, threads, wall_clock};
 use crate::concurrent::{self, Who};
@@ -24,7 +24,7 @@ const ADDRESSES: usize = 8192;
 /// What is timed: what a thread does, the locks that are counted meanwhile, and what is looked at behind each round.
 struct Timed<'a> {
     who: Who,
-    locks: Option<&'a dyn Loops>,
+    locks: Option<&'a dyn Pool>,
     work: Box<Work<'a>>,
     check: Box<dyn Fn() -> anyhow::Result<()> + 'a>,
 }
@@ -68,7 +68,7 @@ fn time(
 }
 
 /// All locks of a space together.
-fn all_locks(pool: &dyn Loops) -> Used {
+fn all_locks(pool: &dyn Pool) -> Used {
     pool.used().into_iter().fold(Used::default(), |all, (_, used)| Used {
         taken: all.taken + used.taken,
         waits: all.waits + used.waits,
@@ -76,7 +76,7 @@ fn all_locks(pool: &dyn Loops) -> Used {
 }
 
 /// The spaces that are asked for, made anew.
-fn made(bench: &Bench, all: impl IntoIterator<Item = Entry>) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
+fn made(bench: &Bench, all: impl IntoIterator<Item = Entry>) -> anyhow::Result<Vec<(Who, Box<dyn Pool>)>> {
     bench.wanted(all).into_iter().map(|(who, make)| Ok((who, make()?))).collect()
 }
 
@@ -155,7 +155,7 @@ pub(super) fn replacements(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 /// Whether what threads hold is apart from each other, and found where it is.
-pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
+pub fn apart(pool: &dyn Pool, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     held.iter().for_each(|held| blocks.extend(&held.lock().blocks));
     let lengths = blocks.iter().map(|(first, pages)| (*first, pages * PAGE));
@@ -171,7 +171,7 @@ pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Resul
     Ok(())
 }
 
-fn give_all_back(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
+fn give_all_back(pool: &dyn Pool, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     for held in held {
         for (first, _) in held.lock().blocks.drain(..) {
             let [freed, again] = [(); 2].map(|()| pool.free(first));
@@ -182,7 +182,7 @@ fn give_all_back(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::R
 }
 
 /// Whether a space that holds nothing is one free block.
-pub fn settled(pool: &dyn Loops, who: &Who) -> anyhow::Result<()> {
+pub fn settled(pool: &dyn Pool, who: &Who) -> anyhow::Result<()> {
     let blocks = pool.settle();
     anyhow::ensure!(blocks == 1, "{}: {blocks} free blocks, though nothing is held", who.label());
     Ok(())
