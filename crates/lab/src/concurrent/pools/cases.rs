@@ -40,9 +40,9 @@ fn time(
     let what = format!("{workload}: {threads} threads");
     let rounds = bench.rounds(&what, 0..=bench.amount.rounds, all.len(), |_, at| {
         let Timed { locks, work, check, .. } = &all[at];
-        let before = locks.map(all_locks);
+        let before = locks.map(Pool::used);
         let (took, _) = wall_clock(threads, &|_| Ok(()), work)?;
-        let used = locks.zip(before).map(|(pool, before)| all_locks(pool).since(before));
+        let used = locks.zip(before).map(|(pool, before)| pool.used().since(before));
         check()?;
         Ok((took, used))
     })?;
@@ -55,24 +55,13 @@ fn time(
         let mut figures = bench.results.of(of.who.key(SUITE, workload, op).param(Field::Threads, threads));
         figures.rounds(Metric::Time, &of_rounds(&|ns| ns / operations as f64), samples);
         figures.rounds(Metric::Rate, &of_rounds(&|ns| each_round / (ns / 1e9)), samples);
-        for (metric, count) in [(Metric::Locks, 0), (Metric::LockWaits, 1)] {
-            let used =
-                rounds.iter().filter_map(|(_, used)| Some([used.as_ref()?.taken, used.as_ref()?.waits]));
-            if of.locks.is_some() && samples > 0 {
-                let mean = used.map(|used| used[count]).sum::<u64>() as f64 / samples as f64;
-                figures.put(metric, Stat::Mean, mean, samples);
-            }
+        let used: Option<Used> = rounds.iter().map(|(_, used)| *used).sum();
+        if let Some(used) = used.filter(|_| samples > 0) {
+            figures.put(Metric::Locks, Stat::Mean, used.taken as f64 / samples as f64, samples);
+            figures.put(Metric::LockWaits, Stat::Mean, used.waits as f64 / samples as f64, samples);
         }
     }
     Ok(())
-}
-
-/// All locks of a space together.
-fn all_locks(pool: &dyn Pool) -> Used {
-    pool.used().into_iter().fold(Used::default(), |all, (_, used)| Used {
-        taken: all.taken + used.taken,
-        waits: all.waits + used.waits,
-    })
 }
 
 /// The spaces that are asked for, made anew.

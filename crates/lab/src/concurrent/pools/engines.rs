@@ -30,8 +30,8 @@ impl Pool for OneLock {
         self.0.with(|space| space.region_at(address).map(|region| region.span()))
     }
 
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        vec![("all", self.0.used())]
+    fn used(&self) -> Used {
+        self.0.used()
     }
 
     fn settle(&self) -> usize {
@@ -58,9 +58,9 @@ impl Pool for PooledSpace {
         Self::locate(self, address)
     }
 
-    fn used(&self) -> Vec<(&'static str, Used)> {
+    fn used(&self) -> Used {
         let stats = self.stats();
-        vec![("core", Used { taken: stats.core_locks, waits: stats.core_lock_waits })]
+        Used { taken: stats.core_locks, waits: stats.core_lock_waits }
     }
 
     fn settle(&self) -> usize {

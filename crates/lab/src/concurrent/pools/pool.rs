@@ -28,9 +28,9 @@ pub trait Pool: Sync {
     /// The block that an address is in.
     fn locate(&self, address: u64) -> Option<Span>;
 
-    /// What each of its locks did: name, use.
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        Vec::new()
+    /// What all of its locks did.
+    fn used(&self) -> Used {
+        Used::default()
     }
 
     /// Gives everything back that is kept for later; how many free blocks there are then. One that holds nothing has one.

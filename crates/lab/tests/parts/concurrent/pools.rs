@@ -4,7 +4,6 @@ use freehold::units::Span;
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::pools::cases;
 use freehold_lab::concurrent::pools::engines::{ENTRIES, FINDS, ONE_LOCK};
-use freehold_lab::concurrent::pools::lock::Used;
 use freehold_lab::concurrent::pools::pool::{Held, Pool, whole};
 use freehold_lab::concurrent::{Options, POOLS, Who};
 use freehold_lab::record::{Field, Metric, Record};
@@ -104,10 +103,6 @@ impl Pool for Liar {
 
     fn locate(&self, _: u64) -> Option<Span> {
         None
-    }
-
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        Vec::new()
     }
 
     fn settle(&self) -> usize {
