@@ -5,7 +5,7 @@
 
 use crate::engine::maple::StoredRanges;
 use crate::kind::{Kind, Suite};
-use crate::workload::vma::{from_file, tree_from_file};
+use crate::workload::vma::from_file;
 use freehold_rivals::maple::Naive;
 use freehold_trace::maple::{
     ContentEntry, Driver, End, Engine, Op, Record, Stream, StreamRecord, TreeFlags, Value, Vectors,
@@ -30,12 +30,8 @@ pub fn operations(file: &Path, most: usize) -> anyhow::Result<(TreeFlags, Vec<Op
     Ok(match Kind::of(file)? {
         Kind::TreeLog => log(file)?,
         Kind::TreeStream => (tracked, stream(file, most)?),
-        Kind::Trace(Suite::Maple) => {
+        Kind::Trace(Suite::Maple) | Kind::TreeEvents => {
             let workload = from_file(file)?;
-            (tracked, calls(workload.scene.kinds, &workload.ops))
-        }
-        Kind::TreeEvents => {
-            let workload = tree_from_file(file)?;
             (tracked, calls(workload.scene.kinds, &workload.ops))
         }
         _ => anyhow::bail!(
