@@ -112,15 +112,20 @@ impl Display for Select {
     }
 }
 
+/// What was gathered under a key; something new, behind all others, if nothing was.
+pub fn under<K: PartialEq, V: Default>(all: &mut Vec<(K, V)>, key: K) -> &mut V {
+    let at = all.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+        all.push((key, V::default()));
+        all.len() - 1
+    });
+    &mut all[at].1
+}
+
 /// The records by the values of some fields, in the order in which they come first.
 pub fn parts<'a>(records: &[&'a Record], fields: &[Field]) -> Vec<(Vec<String>, Vec<&'a Record>)> {
     let mut parts: Vec<(Vec<String>, Vec<&Record>)> = Vec::new();
     for &record in records {
-        let values = values(record, fields);
-        match parts.iter_mut().find(|(of, _)| *of == values) {
-            Some((_, part)) => part.push(record),
-            None => parts.push((values, vec![record])),
-        }
+        under(&mut parts, values(record, fields)).push(record);
     }
     parts
 }
