@@ -206,8 +206,8 @@ impl Worker<'_> {
                 if !self.op(op, case.info().refusal)? {
                     // What it has is given back.
                     self.done.lacking.push(case.info().name);
-                    self.give_all_back()?;
-                    return Ok(());
+                    let held = std::mem::take(&mut self.held);
+                    return held.into_values().try_for_each(|span| self.free(span));
                 }
             }
             let late = until.is_some_and(|until| Instant::now() >= until);
@@ -267,10 +267,5 @@ impl Worker<'_> {
     fn free(&self, span: Span) -> Result<(), String> {
         self.claims.give(span);
         if self.pool.free(span.first()) { Ok(()) } else { Err(format!("{span} could not be freed")) }
-    }
-
-    fn give_all_back(&mut self) -> Result<(), String> {
-        let held = std::mem::take(&mut self.held);
-        held.into_values().try_for_each(|span| self.free(span))
     }
 }

@@ -114,10 +114,6 @@ pub const fn tree_of(number: u32) -> u32 {
     number.saturating_add(1)
 }
 
-fn appear(tree: u32, ops: &mut Vec<Op>) {
-    ops.extend([Op::Duplicate { from: EMPTY, into: tree }, Op::UseTree { tree }]);
-}
-
 /// Values are not recorded: they count the stores.
 fn stream(file: &Path, most: usize) -> Result<Vec<Op>, TraceError> {
     let (mut ops, mut current, mut stored) = (Vec::new(), 0, 0);
@@ -128,7 +124,7 @@ fn stream(file: &Path, most: usize) -> Result<Vec<Op>, TraceError> {
         match record? {
             StreamRecord::Appear { tree, .. } => {
                 current = tree_of(tree);
-                appear(current, &mut ops);
+                ops.extend([Op::Duplicate { from: EMPTY, into: current }, Op::UseTree { tree: current }]);
             }
             StreamRecord::Destroy { tree, .. } | StreamRecord::Forget { tree } => {
                 ops.push(Op::DestroyTree { tree: tree_of(tree) });

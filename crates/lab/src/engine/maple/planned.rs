@@ -118,13 +118,6 @@ impl PlannedRanges {
         &self.map
     }
 
-    /// The plan that was committed last, if that was after the last question.
-    pub fn last_committed(&mut self) -> Option<Facts> {
-        let last = self.ask.0.pop();
-        self.ask.0.clear();
-        last
-    }
-
     /// Plans that were committed since this was asked last.
     pub fn take_committed(&mut self) -> Vec<Facts> {
         std::mem::take(&mut self.ask.0)
