@@ -32,7 +32,7 @@ pub fn operations(file: &Path, most: usize) -> anyhow::Result<(TreeFlags, Vec<Op
         Kind::TreeStream => (tracked, stream(file, most)?),
         Kind::Trace(Suite::Maple) | Kind::TreeEvents => {
             let workload = from_file(file)?;
-            (tracked, calls(workload.scene.kinds, &workload.ops))
+            (tracked, calls(workload.scene, &workload.ops))
         }
         _ => anyhow::bail!(
             "{}: no trace of address spaces, stream of stores or vectors of trees",

@@ -1,7 +1,6 @@
 //! Recorded programs: their calls on address spaces, and their trees.
 
 use super::Workload;
-use crate::engine::vma::Scene;
 use crate::family::Maple;
 use crate::kind::Kind;
 use freehold_trace::TraceError;
@@ -19,6 +18,6 @@ pub fn from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
     let objects = ops.iter().map(|op| op.space.saturating_add(1)).max().unwrap_or(0);
     let title = header.title();
     let description = if header.description.is_empty() { header.workload } else { header.description };
-    let workload = Workload::new(title, description, Scene { kinds }, ops, objects);
+    let workload = Workload::new(title, description, kinds, ops, objects);
     Workload { at_ns: Some(at_ns), skipped: skipped.into_iter().collect(), ..workload }.of_file(file)
 }
