@@ -130,11 +130,6 @@ pub fn parts<'a>(records: &[&'a Record], fields: &[Field]) -> Vec<(Vec<String>, 
     parts
 }
 
-/// These values alone.
-pub fn groups(records: &[&Record], fields: &[Field]) -> Vec<Vec<String>> {
-    parts(records, fields).into_iter().map(|(values, _)| values).collect()
-}
-
 /// The values of these fields; nothing of one that does not apply.
 pub fn values(record: &Record, fields: &[Field]) -> Vec<String> {
     fields.iter().map(|&field| record.field(field).unwrap_or_default()).collect()
