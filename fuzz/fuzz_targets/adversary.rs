@@ -2,7 +2,7 @@
 //! worst operation works twice as much as any before reach code of their own, so that the fuzzer keeps them.
 #![no_main]
 
-use freehold_lab::adversary::{OP_BYTES, SUBJECTS, play};
+use freehold_lab::strings::{OP_BYTES, SUBJECTS, play};
 use std::hint::black_box;
 
 /// A place in the code for each doubling of the work.

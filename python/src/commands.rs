@@ -11,7 +11,7 @@ use freehold_lab::failure::Failure;
 use freehold_lab::family::{Family, Kva, Maple, Percpu};
 use freehold_lab::kind::Suite;
 use freehold_lab::record::{Field, Results as Found, Value};
-use freehold_lab::workload::{shown, suite_of};
+use freehold_lab::workload::{kind_of, shown};
 use freehold_lab::{Progress, commands, itself, program};
 use freehold_trace::TraceError;
 use pyo3::prelude::*;
@@ -201,5 +201,5 @@ pub(crate) fn engines(family: &str) -> PyResult<Vec<String>> {
 /// The family of engines that a file is for.
 #[pyfunction]
 pub(crate) fn family_of(path: PathBuf) -> PyResult<&'static str> {
-    suite_of(&path).map(Suite::name).map_err(|error| failed(&error))
+    kind_of(&path).map(|kind| kind.suite().name()).map_err(|error| failed(&error))
 }

@@ -3,7 +3,7 @@
 //! A class that raises has no answers from then on; the lab reports the exception, and [`raised`] is its cause. Cost: the GIL is taken
 //! for each operation, or for a batch where operations come in batches.
 
-use freehold::units::{Probe, Span, Tally, Work};
+use freehold::units::{Probe, Tally, Work};
 use freehold_lab::engine::Takes;
 use freehold_lab::engine::outside;
 use freehold_lab::failure::Failure;
@@ -161,18 +161,7 @@ impl Driven<Op, Answer> for Guest {
     }
 }
 
-impl Session for Guest {
-    /// It shows none.
-    fn free_blocks(&self, _: &mut dyn FnMut(Span)) {}
-
-    fn free_index_bytes(&self) -> Option<usize> {
-        None
-    }
-
-    fn duplicate(&self) -> Option<Box<dyn Session>> {
-        None
-    }
-}
+impl Session for Guest {}
 
 /// Makes a class known to the lab under a name, for a run on this thread.
 fn register(name: &str, takes: &str, class: Py<PyAny>) -> Result<(), Failure> {

@@ -23,7 +23,8 @@ pub fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<Pat
     let mut files = traces_in(&data_folder()?.join("traces"), endings)?;
     if let Some(folder) = folder {
         let named = format!("--traces {}", folder.display());
-        let others = traces_in(folder, endings).or_else(|error| usage(format!("{named}: {error}")))?;
+        let others =
+            traces_in(folder, endings).map_err(|error| Failure::Usage(format!("{named}: {error}")))?;
         if others.is_empty() {
             return usage(format!("{named}: no file ends in {}", endings.join(" or ")));
         }

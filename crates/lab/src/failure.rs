@@ -4,7 +4,7 @@
 ///
 /// # Errors
 /// Always.
-pub fn usage<T>(reason: impl Into<String>) -> anyhow::Result<T> {
+pub fn usage<T, E: From<Failure>>(reason: impl Into<String>) -> Result<T, E> {
     Err(Failure::Usage(reason.into()).into())
 }
 

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "program")]
 pub mod adversary;
 #[cfg(feature = "program")]
 pub mod choices;
@@ -41,6 +42,7 @@ pub mod run;
 pub mod shrink;
 #[cfg(feature = "program")]
 pub mod stop;
+pub mod strings;
 #[cfg(feature = "program")]
 pub mod study;
 #[cfg(feature = "program")]

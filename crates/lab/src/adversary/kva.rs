@@ -163,10 +163,6 @@ pub(super) fn align(bytes: u64) -> Result<Align> {
     Align::new(bytes).with_context(|| format!("{bytes} is no power of two"))
 }
 
-pub(super) fn whole(space: &Space) -> Result<()> {
-    Ok(space.validate()?)
-}
-
 /// A request is granted at one place, measured, and given back.
 fn grant(space: &mut Space, request: &Request, right: u64, meter: &mut Meter) -> Result<()> {
     expect(meter.measure(|tally| ask(space, request, tally)), right)?;
@@ -177,7 +173,7 @@ fn grant(space: &mut Space, request: &Request, right: u64, meter: &mut Meter) ->
 /// The same again and again.
 fn granted(mut space: Space, request: &Request, right: u64, meter: &mut Meter) -> Result<()> {
     (0..MEASURED).try_for_each(|_| grant(&mut space, request, right, meter))?;
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Granted in the room behind all gaps.
@@ -213,7 +209,7 @@ fn last_window(n: u32, meter: &mut Meter) -> Result<()> {
             grant(&mut space, &Request::new(12).within(2, last - 6)?, 17, meter)?;
         }
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Alignments take turns, and no gap has a place for any of them.
@@ -225,7 +221,7 @@ fn alignments(n: u32, kinds: u64, meter: &mut Meter) -> Result<()> {
         let right = align.up(gaps.end()).context("no such place")?;
         grant(&mut space, &Request::new(600).align(align), right, meter)?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Random sizes of eleven alignments; n are live.
@@ -255,7 +251,7 @@ fn aligned_churn(n: u32, placement: Placement, meter: &mut Meter) -> Result<()> 
         let request = request(&mut random)?;
         live.extend(meter.measure(|tally| ask(&mut space, &request, tally)));
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Regions without gaps, then one in 31 is freed: gaps wander through the ends of leaves. Requests are one granule longer.
@@ -290,7 +286,7 @@ fn mass_frees(n: u32, meter: &mut Meter) -> Result<()> {
         space.free(first)?;
         grant(&mut space, &Request::new(4), 4, meter)?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// No gap has a place and there is no room behind: each request is refused, and the refusal names the largest gap.
@@ -302,7 +298,7 @@ fn refused(n: u32, meter: &mut Meter) -> Result<()> {
         let answer = meter.measure(|tally| ask(&mut space, &request, tally));
         ensure!(answer.is_none(), "{answer:x?}, but there is no room");
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// A space whose largest gaps were all cut by aligned requests. Free at its largest: 8 granules.
@@ -324,7 +320,7 @@ fn cut_largest(n: u32, meter: &mut Meter) -> Result<()> {
         let right = matches!(cause, AllocError::NoSpace { largest_free_bytes: 7, .. });
         ensure!(right, "7 granules are the largest, not: {cause}");
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 fn stats_after_cuts(n: u32, meter: &mut Meter) -> Result<()> {
@@ -333,7 +329,7 @@ fn stats_after_cuts(n: u32, meter: &mut Meter) -> Result<()> {
         let largest = meter.measure(|_| space.stats()).largest_free_bytes;
         ensure!(largest == 7, "{largest} granules, but 7 are the largest");
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Two areas at one base, which is low; above it are gaps for `area` granules or fewer, of which what is congruent comes first.
@@ -348,7 +344,7 @@ fn congruent(gaps: Gaps, area: u64, align: Align, meter: &mut Meter) -> Result<(
         ensure!(base < 4096, "{base:#x}, but the gaps are too short");
         space.free(base).and_then(|_| space.free(base + 256))?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// `find`, which takes `&self`: after an allocation with the alignment, or without one.
@@ -367,7 +363,7 @@ fn find_misaligned(n: u32, learned: bool, meter: &mut Meter) -> Result<()> {
         let found = meter.measure(|_| space.find(&request, Placement::Lowest));
         expect(found.ok().map(|span| span.first()), gaps.end())?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Blocks of equal size, and requests for that size: the first block, or if none has a place the room at the end.
@@ -405,5 +401,5 @@ fn snapshot(n: u32, meter: &mut Meter) -> Result<()> {
         let bytes = meter.measure(|_| space.to_bytes(|value, to| to.put(&value.to_le_bytes())));
         ensure!(!bytes?.is_empty(), "an empty snapshot");
     }
-    whole(&space)
+    Ok(space.validate()?)
 }

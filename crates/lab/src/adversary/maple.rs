@@ -70,10 +70,6 @@ fn right(found: Option<u64>, right: u64) -> Result<()> {
     Ok(())
 }
 
-fn whole<V>(map: &RangeMap<V>) -> Result<()> {
-    Ok(map.validate()?)
-}
-
 /// A place is behind all gaps, again and again.
 fn search(n: u32, gaps: Gaps, request: &Request, meter: &mut Meter) -> Result<()> {
     let map = meter.ready(|_| gaps.map(n))?;
@@ -85,7 +81,7 @@ fn search(n: u32, gaps: Gaps, request: &Request, meter: &mut Meter) -> Result<()
             "{first:#x} is not the first place behind the gaps"
         );
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 fn wrong_alignment(n: u32, meter: &mut Meter) -> Result<()> {
@@ -112,7 +108,7 @@ fn one_short_from_above(n: u32, meter: &mut Meter) -> Result<()> {
         let last = found?.last();
         ensure!(last < 32, "{last:#x}, but the gaps are too short");
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// Every gap would do, and the window has the last alone.
@@ -125,7 +121,7 @@ fn last_window(n: u32, meter: &mut Meter) -> Result<()> {
         let found = meter.measure(|_| map.lowest_gap(&Request::new(12).window(window)));
         right(found.ok().map(|span| span.first()), first)?;
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// Windows go round, each from the middle of one gap to the end; every gap is one short for what is asked.
@@ -139,7 +135,7 @@ fn cyclic_windows(n: u32, meter: &mut Meter) -> Result<()> {
         right(found.ok().map(|span| span.first()), end)?;
         end += 12;
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// All but one index of the window are taken, far below where the search begins.
@@ -185,7 +181,7 @@ fn mass_erases(n: u32, meter: &mut Meter) -> Result<()> {
         let found = meter.measure(|_| map.lowest_gap(&Request::new(4 * 7 + 1)));
         right(found.ok().map(|span| span.first()), u64::from(n - 1) / 8 * 32 + 4)?;
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// Ranges without gaps, of which those at the borders of nodes are erased and inserted by turns.
@@ -197,7 +193,7 @@ fn borders(n: u32, meter: &mut Meter) -> Result<()> {
         meter.measure(|_| map.erase(first)).context("nothing to erase")?;
         meter.measure(|_| map.insert(first..=first + 3, 1))?;
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// An iterator that goes from both ends by turns.
@@ -212,7 +208,7 @@ fn two_ends(n: u32, meter: &mut Meter) -> Result<()> {
             "{ends:x?} are not the ends after {at} steps"
         );
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// A range without a gap on either side is stored again: with a value of its own, or with that of both neighbours.
@@ -233,7 +229,7 @@ fn store_merging(n: u32, merges: bool, meter: &mut Meter) -> Result<()> {
             map.store(back..back + 4, (back / 4) as u32)?;
         }
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// The middle of an entry is changed, which makes three of it.
@@ -246,7 +242,7 @@ fn update_one(n: u32, meter: &mut Meter) -> Result<()> {
         ensure!(map.len() == before + 2, "{} entries, not {}", map.len(), before + 2);
         map.store(first..first + 4, (first / 4) as u32)?;
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// Two stores of a transaction, which is dropped, and again, which is committed.
@@ -272,7 +268,7 @@ fn transaction(n: u32, meter: &mut Meter) -> Result<()> {
             map.store(back..back + 4, (back / 4) as u32)?;
         }
     }
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 /// A set of every other index, to which one between two is added, and removed.
@@ -298,7 +294,7 @@ fn set(n: u32, meter: &mut Meter) -> Result<()> {
 fn store_over_all(n: u32, meter: &mut Meter) -> Result<()> {
     let mut map = meter.ready(|_| Gaps::new(11, 16).map(n))?;
     meter.measure(|_| map.store(.., 1))?;
-    whole(&map)
+    Ok(map.validate()?)
 }
 
 fn shared(n: u32) -> Result<(MapleTree<u32>, u64)> {

@@ -32,10 +32,6 @@ fn take(vm: &VirtualMemory, len: usize) -> Result<Block<'_>> {
     Ok(vm.alloc(len, Zero::No)?)
 }
 
-fn whole(vm: &VirtualMemory) -> Result<()> {
-    Ok(vm.validate()?)
-}
-
 /// With n blocks of a length live, others come and go.
 fn live(n: u32, len: usize, meter: &mut Meter) -> Result<()> {
     let vm = memory(1 << 35, RetainPolicy::bytes(1 << 30))?;
@@ -50,7 +46,7 @@ fn live(n: u32, len: usize, meter: &mut Meter) -> Result<()> {
     for block in taken {
         meter.measure(|_| drop(block));
     }
-    whole(&vm)
+    Ok(vm.validate()?)
 }
 
 /// Every other large block is free; then blocks of another size.
@@ -65,7 +61,7 @@ fn half_free(n: u32, meter: &mut Meter) -> Result<()> {
     for _ in 0..4 * MEASURED {
         held.push(meter.measure(|_| take(&vm, LARGE + (1 << 18)))?);
     }
-    whole(&vm)
+    Ok(vm.validate()?)
 }
 
 /// Four threads replace blocks of 4 KiB to a quarter of the reservation, half of which is live, while memory is purged and decays. Who

@@ -6,7 +6,7 @@
 //!   |#0##|#1##|#2##|....|#n-1|....room....|
 //! ```
 
-use super::kva::{MEASURED, align, empty, packed, whole};
+use super::kva::{MEASURED, align, empty, packed};
 use super::meter::Meter;
 use anyhow::{Context, Result, ensure};
 use freehold::kva::{AddressSpace, FreeRangeError, Placement, Request, SharedSpace};
@@ -42,7 +42,7 @@ pub(super) fn cut_and_merge(n: u32, meter: &mut Meter) -> Result<()> {
         ensure!(merged == head.hull(one), "merged to {merged}");
         first = rest.first();
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Holes are punched into one region, which becomes one more by each.
@@ -55,7 +55,7 @@ pub(super) fn free_within_one(n: u32, meter: &mut Meter) -> Result<()> {
         let granules: u128 = freed.map(|(span, _)| span.size_bytes()).sum();
         ensure!(granules == 1, "{granules} granules were freed, not 1");
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Regions enough for several leaves are freed, and half of one at either end.
@@ -74,7 +74,7 @@ pub(super) fn free_over_several(n: u32, meter: &mut Meter) -> Result<()> {
         }
         space.merge(first).and_then(|_| space.merge(first + 4 * (several - 1)))?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// One free of everything.
@@ -82,7 +82,7 @@ pub(super) fn free_all(n: u32, meter: &mut Meter) -> Result<()> {
     let mut space = meter.ready(|tally| Ok((packed(n, 64, tally)?, n.into())))?;
     let freed = meter.measure(|_| space.free_range(..4 * u64::from(n)))?;
     ensure!(freed.count() as u32 == n && space.is_empty(), "regions are left");
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// A free of everything is refused, since the last region moves: nothing is walked.
@@ -95,7 +95,7 @@ pub(super) fn free_all_refused(n: u32, meter: &mut Meter) -> Result<()> {
         ensure!(matches!(refused, Some(FreeRangeError::Moving { .. })), "{refused:?}");
     }
     space.cancel_move(pending)?;
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// A place is held and given up, and held and taken, behind regions that have a hole at the wrong alignment each.
@@ -115,7 +115,7 @@ pub(super) fn hold(n: u32, meter: &mut Meter) -> Result<()> {
         let taken = meter.measure(|_| space.reserve(&request).map(|pending| pending.commit(0)))?;
         space.free(taken.first())?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// A fixed place with a guard, before a region whose end it would touch, and one granule further.
@@ -132,7 +132,7 @@ pub(super) fn guarded(n: u32, meter: &mut Meter) -> Result<()> {
         space.free(first)?;
         space.alloc_at(touching, 0)?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// A shared space with n regions, whose readers may hold back any number of values.

@@ -51,10 +51,6 @@ fn free(set: &mut Set, offset: Offset, tally: &mut Tally) -> Result<()> {
     Ok(set.free_probed(offset, tally).map(drop)?)
 }
 
-fn whole(set: &Set) -> Result<()> {
-    Ok(set.validate()?)
-}
-
 /// Full pages of objects of these sizes each, of which the one at `hole` is then freed.
 fn holes(n: u32, sizes: &[u64], hole: usize, tally: &mut Tally) -> Result<(Set, u64)> {
     let mut set = set()?;
@@ -85,42 +81,46 @@ fn misaligned_hole(n: u32, meter: &mut Meter) -> Result<()> {
         let offset = meter.measure(|tally| alloc(&mut set, &request, tally))?;
         meter.measure(|tally| free(&mut set, offset, tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// What is allocated stays.
 fn misaligned_kept(n: u32, meter: &mut Meter) -> Result<()> {
-    let mut set = meter.ready(|tally| holes(n, &MISALIGNED, 1, tally))?;
-    for at in 0..4 * MEASURED {
-        let request = Request::new(512 - 4 * (at % 3)).align(64);
-        meter.measure(|tally| alloc(&mut set, &request, tally))?;
+    let set = meter.ready(|tally| holes(n, &MISALIGNED, 1, tally))?;
+    kept(set, 4 * MEASURED, |at| Request::new(512 - 4 * (at % 3)).align(64), meter)
+}
+
+/// So many requests, each of which is granted.
+fn kept(mut set: Set, requests: u64, request: fn(u64) -> Request, meter: &mut Meter) -> Result<()> {
+    for at in 0..requests {
+        meter.measure(|tally| alloc(&mut set, &request(at), tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
+}
+
+/// Objects of a page each, of which those that do not stay are then freed.
+fn pages(count: u64, stays: fn(u64) -> bool, tally: &mut Tally) -> Result<(Set, u64)> {
+    let mut set = set()?;
+    let mut freed = Vec::new();
+    for at in 0..count {
+        let offset = alloc(&mut set, &Request::new(PAGE_BYTES.into()), tally)?;
+        if !stays(at) {
+            freed.push(offset);
+        }
+    }
+    freed.iter().try_for_each(|&offset| free(&mut set, offset, tally))?;
+    Ok((set, count + freed.len() as u64))
 }
 
 /// Chunks whose pages have no memory but for one in four, which is full.
 fn no_memory(n: u32, meter: &mut Meter) -> Result<()> {
-    let page = u64::from(PAGE_BYTES);
-    let mut set = meter.ready(|tally| {
-        let mut set = set()?;
-        let mut freed = Vec::new();
-        for _ in 0..u64::from(n).div_ceil(4) {
-            // Whole chunks are made one page after the other: the first of four stays.
-            for kept in [true, false, false, false] {
-                let offset = alloc(&mut set, &Request::new(page), tally)?;
-                if !kept {
-                    freed.push(offset);
-                }
-            }
-        }
-        freed.iter().try_for_each(|&offset| free(&mut set, offset, tally))?;
+    let set = meter.ready(|tally| {
+        // Whole chunks are made one page after the other: the first of four stays.
+        let (mut set, ops) = pages(u64::from(n).next_multiple_of(4), |at| at % 4 == 0, tally)?;
         set.trim();
-        Ok((set, 7 * u64::from(n).div_ceil(4)))
+        Ok((set, ops))
     })?;
-    for _ in 0..MEASURED {
-        meter.measure(|tally| alloc(&mut set, &Request::new(2 * page), tally))?;
-    }
-    whole(&set)
+    kept(set, MEASURED, |_| Request::new(2 * u64::from(PAGE_BYTES)), meter)
 }
 
 /// Every chunk's longest run is 400 bytes; requests are for 464, which share a list with it in steps of 32 bits.
@@ -129,28 +129,13 @@ fn chunk_lists(n: u32, meter: &mut Meter) -> Result<()> {
     for _ in 0..4 * MEASURED {
         meter.measure(|tally| alloc(&mut set, &Request::new(464), tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// Every second page is empty and has memory; requests need two.
 fn short_runs(n: u32, meter: &mut Meter) -> Result<()> {
-    let page = u64::from(PAGE_BYTES);
-    let mut set = meter.ready(|tally| {
-        let mut set = set()?;
-        let mut freed = Vec::new();
-        for at in 0..n {
-            let offset = alloc(&mut set, &Request::new(page), tally)?;
-            if at % 2 == 1 {
-                freed.push(offset);
-            }
-        }
-        freed.iter().try_for_each(|&offset| free(&mut set, offset, tally))?;
-        Ok((set, u64::from(n) + freed.len() as u64))
-    })?;
-    for _ in 0..MEASURED {
-        meter.measure(|tally| alloc(&mut set, &Request::new(2 * page), tally))?;
-    }
-    whole(&set)
+    let set = meter.ready(|tally| pages(n.into(), |at| at % 2 == 0, tally))?;
+    kept(set, MEASURED, |_| Request::new(2 * u64::from(PAGE_BYTES)), meter)
 }
 
 /// Every page has a hole of 64 bytes; requests are for 68.
@@ -160,7 +145,7 @@ fn equal_holes(n: u32, meter: &mut Meter) -> Result<()> {
         let offset = meter.measure(|tally| alloc(&mut set, &Request::new(68), tally))?;
         meter.measure(|tally| free(&mut set, offset, tally))?;
     }
-    whole(&set)
+    Ok(set.validate()?)
 }
 
 /// So many random sizes of up to 1,024 bytes, of eight alignments; 8 n objects are live.
@@ -189,5 +174,5 @@ fn churn(n: u32, sizes: u64, meter: &mut Meter) -> Result<()> {
         let request = request(&mut random);
         live.push(meter.measure(|tally| alloc(&mut set, &request, tally))?);
     }
-    whole(&set)
+    Ok(set.validate()?)
 }

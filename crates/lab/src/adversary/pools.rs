@@ -42,10 +42,6 @@ fn free(space: &PooledSpace, first: u64) -> Result<()> {
     Ok(space.free(first).map(drop)?)
 }
 
-fn whole(space: &PooledSpace) -> Result<()> {
-    Ok(space.validate()?)
-}
-
 /// A space with n blocks of a page, of which those whose number `goes` are freed.
 fn filled(n: u32, goes: impl Fn(usize) -> bool) -> Result<(PooledSpace, Vec<u64>, u64)> {
     let space = space(1 << 28)?;
@@ -73,7 +69,7 @@ fn slots(n: u32, goes_from: usize, meter: &mut Meter) -> Result<()> {
     for block in taken {
         meter.measure(|_| free(&space, block))?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Half of each slab is free; then blocks of another size.
@@ -82,7 +78,7 @@ fn half_free(n: u32, meter: &mut Meter) -> Result<()> {
     for _ in 0..MEASURED {
         meter.measure(|_| take(&space, 5))?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Extents of 20 pages with gaps between, which have no place at the alignment that is asked for.
@@ -99,7 +95,7 @@ fn aligned_extents(n: u32, meter: &mut Meter) -> Result<()> {
         let found = meter.measure(|_| space.alloc_request(&request))?;
         meter.measure(|_| free(&space, found.first()))?;
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 fn freed_twice(n: u32, meter: &mut Meter) -> Result<()> {
@@ -112,7 +108,7 @@ fn freed_twice(n: u32, meter: &mut Meter) -> Result<()> {
     for _ in 0..MEASURED {
         ensure!(meter.measure(|_| space.free(gone)).is_err(), "freed twice");
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 fn look_up(n: u32, meter: &mut Meter) -> Result<()> {
@@ -125,7 +121,7 @@ fn look_up(n: u32, meter: &mut Meter) -> Result<()> {
             "{block:#x} is not found"
         );
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// Every page is taken.
@@ -139,7 +135,7 @@ fn full(n: u32, meter: &mut Meter) -> Result<()> {
     for _ in 0..8 {
         ensure!(meter.measure(|_| space.alloc(PAGE)).is_err(), "there is no room");
     }
-    whole(&space)
+    Ok(space.validate()?)
 }
 
 /// All is live, so nothing is warm.
@@ -155,5 +151,5 @@ fn nothing_warm(n: u32, meter: &mut Meter) -> Result<()> {
         ensure!(batch.is_empty(), "nothing was freed");
         space.give_back(batch);
     }
-    whole(&space)
+    Ok(space.validate()?)
 }

@@ -1,6 +1,6 @@
 //! A search for strings of operations that make a single operation work most: a hill climber, the same in every run.
 
-use super::strings::{Make, OP_BYTES, Suffered, play};
+use crate::strings::{Make, OP_BYTES, Suffered, play};
 use crate::workload::SplitMix;
 
 /// A string and what it does.

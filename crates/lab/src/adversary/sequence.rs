@@ -2,10 +2,10 @@
 
 use super::growth::{Bound, exponent};
 use super::meter::{Figures, Meter, Unit};
-use super::strings::Suffered;
 use super::{kva, maple, memory, percpu, pools, rcu};
 use crate::kind::Stressed;
 use crate::named::named;
+use crate::strings::Suffered;
 
 /// Operations that are built to hurt, at any n.
 #[derive(Clone, Copy, Debug)]

@@ -1,14 +1,13 @@
 //! `freehold stress FAMILY --adversary`: sequences that are built to hurt, and a search for worse, each held against the bound
 //! that is documented.
 
-use crate::adversary::{
-    Figures, Judged, Meter, OP_BYTES, SUBJECTS, Sequence, Subject, Unit, climb, judge_string, play, sequences,
-};
+use crate::adversary::{Figures, Judged, Meter, Sequence, Unit, climb, judge_string, sequences};
 use crate::choices::{Choices, suffered};
 use crate::failure::{unknown, usage};
 use crate::kind::Stressed;
 use crate::record::{Field, Key, Metric, Results, Stat};
 use crate::run::instructions::{can_count, sized, totals};
+use crate::strings::{OP_BYTES, SUBJECTS, Subject, play};
 use crate::{Progress, data_folder, output};
 use anyhow::Context;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use crate::output;
 use crate::record::{count, counted};
 use crate::shrink::{Condition, History, Shrinking, While};
 use crate::view::plain;
-use crate::workload::{CHURN_PREFIX, shown};
+use crate::workload::{kind_of, shown};
 use anyhow::Context;
 use freehold_harness::signals::Signals;
 use freehold_trace::is_pipe;
@@ -48,8 +48,7 @@ pub fn run(file: &Path, asked: &Asked, progress: &mut Progress) -> anyhow::Resul
             shown(file)
         ));
     }
-    let churn = file.to_str().is_some_and(|name| name.starts_with(CHURN_PREFIX));
-    match if churn { Kind::Columns } else { Kind::of(file)? } {
+    match kind_of(file)? {
         Kind::Columns | Kind::Trace(Suite::Kva) => shrink::<Kva>(file, asked, progress),
         Kind::Placements | Kind::Trace(Suite::Percpu) => shrink::<Percpu>(file, asked, progress),
         Kind::Trace(Suite::Maple) | Kind::TreeEvents | Kind::TreeLog | Kind::TreeStream => {

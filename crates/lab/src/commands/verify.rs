@@ -3,8 +3,9 @@
 use super::named_once;
 use crate::Progress;
 use crate::engine::outside::Library;
+use crate::kind::Kind;
 use crate::record::{Field, Key, Metric, Results, counted};
-use crate::verify::{FileChecks, suite_of, verify_file, verify_outside};
+use crate::verify::{FileChecks, verify_file};
 use crate::workload::shown;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -37,11 +38,7 @@ pub fn run(
                 told = Instant::now();
             }
         };
-        let checks = match engines {
-            [] => verify_file(file, &mut tick),
-            engines => verify_outside(file, engines, &mut tick),
-        };
-        match checks {
+        match verify_file(file, engines, &mut tick) {
             Ok(checks) => {
                 operations += checks.operations();
                 mismatches += checks.checks.iter().map(|check| check.mismatches).sum::<u64>();
@@ -49,7 +46,9 @@ pub fn run(
             }
             Err(error) => {
                 results.note(format!("FAILED {error}"));
-                let key = Key::new(suite_of(file).unwrap_or_default(), "").param(Field::File, name);
+                // As far as its beginning tells, even if the rest cannot be read.
+                let suite = Kind::of(file).map_or("", |kind| kind.suite().name());
+                let key = Key::new(suite, "").param(Field::File, name);
                 results.of(key).total(Metric::Checked, 0);
                 results.failed = true;
                 unread += 1;

@@ -5,8 +5,8 @@
 //! it is given back, in stripes of addresses with a lock each, so that threads seldom meet there.
 
 use super::place::{at_once, cpus};
-use super::pools::engines::{ENTRIES, Entry, Loops};
-use super::pools::pool::whole;
+use super::pools::engines::{ENTRIES, Entry};
+use super::pools::pool::{Pool, whole};
 use super::{Who, add_counts, end};
 use crate::Progress;
 use crate::failure::Failure;
@@ -92,7 +92,7 @@ impl Done {
 
 /// A thread at work.
 struct Worker<'a> {
-    pool: &'a dyn Loops,
+    pool: &'a dyn Pool,
     claims: &'a Claims,
     /// Blocks of this thread by the names of their objects.
     held: HashMap<u32, Span>,
@@ -155,7 +155,7 @@ pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::R
 /// # Errors
 /// What is wrong; that there can be no thread, as a [`Failure`].
 pub fn on_engine(
-    pool: &dyn Loops,
+    pool: &dyn Pool,
     options: &Options,
     cases: &[&'static CaseInfo],
     threads: u32,
@@ -206,8 +206,8 @@ impl Worker<'_> {
                 if !self.op(op, case.info().refusal)? {
                     // What it has is given back.
                     self.done.lacking.push(case.info().name);
-                    self.give_all_back()?;
-                    return Ok(());
+                    let held = std::mem::take(&mut self.held);
+                    return held.into_values().try_for_each(|span| self.free(span));
                 }
             }
             let late = until.is_some_and(|until| Instant::now() >= until);
@@ -267,10 +267,5 @@ impl Worker<'_> {
     fn free(&self, span: Span) -> Result<(), String> {
         self.claims.give(span);
         if self.pool.free(span.first()) { Ok(()) } else { Err(format!("{span} could not be freed")) }
-    }
-
-    fn give_all_back(&mut self) -> Result<(), String> {
-        let held = std::mem::take(&mut self.held);
-        held.into_values().try_for_each(|span| self.free(span))
     }
 }

@@ -28,7 +28,7 @@ pub use memory::{MEMORY, measure_resident};
 pub use pools::POOLS;
 pub use readers::READERS;
 
-use crate::failure::{Failure, unknown};
+use crate::failure::{Failure, unknown, usage};
 use crate::record::{Field, Key, Metric, Results};
 pub use crate::run::Options;
 use crate::run::plan::in_turn;
@@ -266,6 +266,6 @@ impl Suite {
         let sizes = self.sizes.as_ref().map_or("has sizes of its own".to_owned(), |sizes| {
             format!("has sizes from {} to {}", sizes.start(), sizes.end())
         });
-        Err(Failure::Usage(format!("--n {n}: {} {sizes}", self.name)))
+        usage(format!("--n {n}: {} {sizes}", self.name))
     }
 }

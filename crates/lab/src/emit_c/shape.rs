@@ -20,22 +20,18 @@ pub(super) fn told(steps: &[Step]) -> [String; 2] {
         }
         for facts in tree.take_committed() {
             let name = TYPES.iter().find(|(of, _)| *of == facts.store_type).map_or("", |(_, name)| *name);
-            *types.entry(name).or_insert(0) += 1;
-            *vacant.entry(facts.heights.vacant).or_insert(0) += 1;
+            *types.entry(name).or_insert(0_u64) += 1;
+            *vacant.entry(facts.heights.vacant).or_insert(0_u64) += 1;
         }
     }
     let after = (tree.areas(), tree.nodes().unwrap_or_default());
     let words = |(areas, nodes): (u64, Nodes)| {
         format!("{areas} entries in {} nodes of {} levels", nodes.in_use, nodes.height)
     };
-    let counts = |counts: Vec<(String, u64)>| {
-        counts.into_iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
-    };
-    let types = counts(types.into_iter().map(|(name, count)| (name.to_owned(), count)).collect());
-    let vacant =
-        counts(vacant.into_iter().map(|(height, count): (u64, u64)| (format!("{height}:"), count)).collect());
+    let types: Vec<String> = types.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let vacant: Vec<String> = vacant.iter().map(|(height, count)| format!("{height}: {count}")).collect();
     [
         format!("freehold's tree: {} before the last store, {} after", words(before), words(after)),
-        format!("stores: {types}; vacant_height {vacant}"),
+        format!("stores: {}; vacant_height {}", types.join(", "), vacant.join(", ")),
     ]
 }

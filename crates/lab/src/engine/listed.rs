@@ -165,7 +165,7 @@ impl<T: Facts> Listed<T> {
     ///
     /// # Errors
     /// It is of another family, or this one has none from outside.
-    fn of_library(library: &'static Library) -> Result<Self, Failure> {
+    pub(crate) fn of_library(library: &'static Library) -> Result<Self, Failure> {
         let family = T::SUITE.name();
         let refused = || {
             Failure::Usage(format!("{}: it is no engine that can be driven as {family} here", library.name))
@@ -214,24 +214,20 @@ impl<T: Facts> Listed<T> {
         }
         let mut wanted: Vec<Self> = Vec::new();
         for name in names {
-            if let Some(library) = Library::named(name)? {
-                if wanted.iter().all(|known| known.engine != library.name) {
-                    wanted.push(Self::of_library(library)?);
+            let is_label = |entry: &&Self| entry.label() == *name;
+            let mut named: Vec<Self> = match Library::named(name)? {
+                Some(library) => vec![Self::of_library(library)?],
+                None => {
+                    let listed = T::ALL.iter().filter(|entry| entry.engine == name || is_label(entry));
+                    listed.chain(T::VARIANTS.iter().filter(is_label)).copied().collect()
                 }
-                continue;
-            }
-            let listed = T::ALL.iter().filter(|entry| entry.engine == name || entry.label() == *name);
-            let named: Vec<_> =
-                listed.chain(T::VARIANTS.iter().filter(|entry| entry.label() == *name)).collect();
+            };
             if named.is_empty() {
                 let all: Vec<String> = T::ALL.iter().chain(T::VARIANTS).map(Self::label).collect();
                 return Err(unknown(&format!("{} engine", T::SUITE.name()), name, &all));
             }
-            for entry in named {
-                if wanted.iter().all(|known| known.label() != entry.label()) {
-                    wanted.push(*entry);
-                }
-            }
+            named.retain(|entry| wanted.iter().all(|known| known.label() != entry.label()));
+            wanted.extend(named);
         }
         Ok(wanted)
     }

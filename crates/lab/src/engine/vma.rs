@@ -7,13 +7,6 @@ use freehold::units::Span;
 use freehold_rivals::maple::BTreeMapRanges;
 use freehold_trace::vma::{Answer, AreaMap, Kinds, Nodes, Session, Spaces};
 
-/// What engines are made for.
-#[derive(Clone, Debug, Default)]
-pub struct Scene {
-    /// What areas are when they come.
-    pub kinds: Kinds,
-}
-
 /// Makes spaces whose areas are of these kinds.
 pub type Make = fn(Kinds) -> Box<dyn Session>;
 
@@ -24,14 +17,14 @@ pub struct SpacesFacts {
     pub make: Make,
 }
 
-facts! { SpacesFacts, Maple: Scene => dyn Session, Answer, |facts, scene| Ok((facts.make)(scene.kinds.clone()));
+facts! { SpacesFacts, Maple: Kinds => dyn Session, Answer, |facts, scene| Ok((facts.make)(scene.clone()));
     fn outside(library: &Library) -> Option<Self> {
         // What it makes itself is asked of the library.
         library.is_maple().then_some(Self { make: spaces::<BTreeMapRanges<u64>> })
     }
 
-    fn start_outside(library: &'static Library, scene: &Scene) -> Result<Box<dyn Session>, String> {
-        library.spaces(scene.kinds.clone())
+    fn start_outside(library: &'static Library, scene: &Kinds) -> Result<Box<dyn Session>, String> {
+        library.spaces(scene.clone())
     }
 }
 

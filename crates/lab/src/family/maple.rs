@@ -1,12 +1,12 @@
 //! Address spaces of processes, kept in maps of ranges: the family `maple`, as far as recorded programs drive it.
 
 use super::{Family, Judge, Life, OpKind, Outcome};
-use crate::engine::vma::{EngineEntry, Scene, SpacesFacts};
+use crate::engine::vma::{EngineEntry, SpacesFacts};
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_rivals::maple::ListRanges;
 use freehold_trace::Drive;
-use freehold_trace::vma::{Answer, Call, Caller, Op, Session, Spaces};
+use freehold_trace::vma::{Answer, Call, Caller, Kinds, Op, Session, Spaces};
 
 /// The family.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,8 +68,8 @@ impl Family for Maple {
 pub type MapleJudge = Spaces<ListRanges<u64>>;
 
 impl Judge<Maple> for MapleJudge {
-    fn new(_: &EngineEntry, scene: &Scene) -> Self {
-        Self::new(scene.kinds.clone())
+    fn new(_: &EngineEntry, kinds: &Kinds) -> Self {
+        Self::new(kinds.clone())
     }
 
     fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {

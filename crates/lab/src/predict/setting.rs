@@ -14,22 +14,17 @@ const KEYS: [(&str, &[&str]); 7] = [
     ("aside", &["on", "off"]),
 ];
 
-/// Settings, in the order in which they were given.
+/// Settings as they were given, and the last value of each key.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     texts: Vec<String>,
-    changes: Vec<Change>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    Lazy(bool),
-    Pools(Pools),
-    Decay(Decay),
-    Refill(Refill),
-    Nodes(u32),
-    Limit(u64),
-    Aside(bool),
+    lazy: Option<bool>,
+    pools: Option<Pools>,
+    decay: Option<Decay>,
+    refill: Option<Refill>,
+    nodes: Option<u32>,
+    limit_pages: Option<u64>,
+    aside: Option<bool>,
 }
 
 impl Settings {
@@ -38,8 +33,9 @@ impl Settings {
     /// # Errors
     /// A key or a value that there is not.
     pub fn read(texts: &[String]) -> Result<Self, Failure> {
-        let changes = texts.iter().map(|text| change(text)).collect::<Result<_, _>>()?;
-        Ok(Self { texts: texts.to_vec(), changes })
+        let mut settings = Self { texts: texts.to_vec(), ..Self::default() };
+        texts.iter().try_for_each(|text| settings.set(text))?;
+        Ok(settings)
     }
 
     /// Whether nothing was given.
@@ -53,65 +49,59 @@ impl Settings {
     }
 
     /// What a kernel with these settings chooses.
-    pub(super) fn apply(&self, mut choices: Choices) -> Choices {
-        for &change in &self.changes {
-            match change {
-                Change::Lazy(lazy) => choices.lazy = lazy,
-                Change::Pools(pools) => choices.pools = pools,
-                Change::Decay(decay) => choices.decay = decay,
-                Change::Refill(refill) => choices.refill = refill,
-                Change::Nodes(nodes) => choices.nodes = nodes,
-                Change::Limit(pages) => choices.limit_pages = pages,
-                // Of the prediction, not of the kernel.
-                Change::Aside(_) => {}
-            }
+    pub(super) fn apply(&self, choices: Choices) -> Choices {
+        Choices {
+            lazy: self.lazy.unwrap_or(choices.lazy),
+            pools: self.pools.unwrap_or(choices.pools),
+            decay: self.decay.unwrap_or(choices.decay),
+            refill: self.refill.unwrap_or(choices.refill),
+            nodes: self.nodes.unwrap_or(choices.nodes),
+            limit_pages: self.limit_pages.unwrap_or(choices.limit_pages),
         }
-        choices
     }
 
     /// Whether a place that the model has next and the kernel passes over is set aside.
     pub(super) fn sets_aside(&self) -> bool {
-        let last = self.changes.iter().rev().find_map(|change| match change {
-            Change::Aside(aside) => Some(*aside),
-            _ => None,
-        });
-        last.unwrap_or(true)
+        self.aside.unwrap_or(true)
     }
 
     /// Whether the model's own limit says when it purges. Otherwise it purges when the recorded kernel did.
     pub(super) fn has_limit(&self) -> bool {
-        self.changes.iter().any(|change| matches!(change, Change::Limit(_)))
+        self.limit_pages.is_some()
     }
-}
 
-fn change(text: &str) -> Result<Change, Failure> {
-    let (key, value) = text.split_once('=').unwrap_or((text, ""));
-    let names = KEYS.map(|(name, _)| name);
-    let Some((_, words)) = KEYS.iter().find(|(name, _)| *name == key) else {
-        return Err(unknown("setting", key, &names));
-    };
-    let number = |most: u64| {
-        let number = value.parse::<u64>().ok().filter(|number| (1..=most).contains(number));
-        number.ok_or_else(|| {
-            Failure::Usage(format!("--set {key}={value}: a number from 1 to {most} is needed"))
-        })
-    };
-    Ok(match (key, value) {
-        ("lazy", "on" | "off") => Change::Lazy(value == "on"),
-        ("pools", "on") => Change::Pools(Pools::PerNode),
-        ("pools", "off") => Change::Pools(Pools::Off),
-        ("pools", "shared") => Change::Pools(Pools::Shared),
-        ("pools", "fifo") => Change::Pools(Pools::Fifo),
-        ("decay", "6.16") => Change::Decay(Decay::Quarter),
-        ("decay", "6.9") => Change::Decay(Decay::ShortAll),
-        ("decay", "off") => Change::Decay(Decay::Off),
-        ("decay", "tail") => Change::Decay(Decay::Tail),
-        ("refill", "lowest") => Change::Refill(Refill::LowestFirst),
-        ("refill", "highest") => Change::Refill(Refill::HighestFirst),
-        ("refill", "by-time") => Change::Refill(Refill::ByTime),
-        ("nodes", _) => Change::Nodes(u32::try_from(number(u64::from(MOST_NODES))?).unwrap_or(MOST_NODES)),
-        ("aside", "on" | "off") => Change::Aside(value == "on"),
-        ("lazy-limit", _) => Change::Limit(number(u64::MAX >> 12)?),
-        _ => return Err(unknown(&format!("value of {key}"), value, words)),
-    })
+    fn set(&mut self, text: &str) -> Result<(), Failure> {
+        let (key, value) = text.split_once('=').unwrap_or((text, ""));
+        let names = KEYS.map(|(name, _)| name);
+        let Some((_, words)) = KEYS.iter().find(|(name, _)| *name == key) else {
+            return Err(unknown("setting", key, &names));
+        };
+        let number = |most: u64| {
+            let number = value.parse::<u64>().ok().filter(|number| (1..=most).contains(number));
+            number.ok_or_else(|| {
+                Failure::Usage(format!("--set {key}={value}: a number from 1 to {most} is needed"))
+            })
+        };
+        match (key, value) {
+            ("lazy", "on" | "off") => self.lazy = Some(value == "on"),
+            ("pools", "on") => self.pools = Some(Pools::PerNode),
+            ("pools", "off") => self.pools = Some(Pools::Off),
+            ("pools", "shared") => self.pools = Some(Pools::Shared),
+            ("pools", "fifo") => self.pools = Some(Pools::Fifo),
+            ("decay", "6.16") => self.decay = Some(Decay::Quarter),
+            ("decay", "6.9") => self.decay = Some(Decay::ShortAll),
+            ("decay", "off") => self.decay = Some(Decay::Off),
+            ("decay", "tail") => self.decay = Some(Decay::Tail),
+            ("refill", "lowest") => self.refill = Some(Refill::LowestFirst),
+            ("refill", "highest") => self.refill = Some(Refill::HighestFirst),
+            ("refill", "by-time") => self.refill = Some(Refill::ByTime),
+            ("nodes", _) => {
+                self.nodes = Some(u32::try_from(number(u64::from(MOST_NODES))?).unwrap_or(MOST_NODES))
+            }
+            ("aside", "on" | "off") => self.aside = Some(value == "on"),
+            ("lazy-limit", _) => self.limit_pages = Some(number(u64::MAX >> 12)?),
+            _ => return Err(unknown(&format!("value of {key}"), value, words)),
+        }
+        Ok(())
+    }
 }

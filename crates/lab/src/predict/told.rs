@@ -3,7 +3,7 @@
 use super::{Kind, Predicted, Settings, Way, predict};
 use crate::kind::{Kind as FileKind, Suite};
 use crate::record::{Field, Key, Metric, Results, Stat, count};
-use crate::workload::{CHURN_PREFIX, title_of};
+use crate::workload::{kind_of, title_of};
 use std::path::Path;
 
 /// The engine's name.
@@ -16,8 +16,7 @@ const RECORDED: &str = "as recorded";
 /// # Errors
 /// The file cannot be read, or is of no kind that is known.
 pub fn is_predictable(name: &Path) -> anyhow::Result<bool> {
-    let is_churn = name.to_string_lossy().starts_with(CHURN_PREFIX);
-    Ok(!is_churn && FileKind::of(name)? == FileKind::Trace(Suite::Kva))
+    Ok(kind_of(name)? == FileKind::Trace(Suite::Kva))
 }
 
 /// Predicts a recording, under the rules of its kernel and beside them under `settings`, and adds what came of it.

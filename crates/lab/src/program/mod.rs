@@ -290,7 +290,7 @@ fn finish(common: &Common, made: Made, all: bool) -> anyhow::Result<bool> {
         say(&error.context("the results are not kept for `show`"));
     }
     if let Some(file) = page {
-        view::write(&file, &definition, &results, &environment)?;
+        output::write(&file, view::page(&definition, &results, &environment)?.as_bytes())?;
         let told = view::plain(&format!("report: {}", file.display()));
         match format {
             // A JSON document stays one document: the path goes where people look.

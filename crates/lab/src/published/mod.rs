@@ -210,14 +210,10 @@ fn source(line: &str) -> Result<Source, String> {
     Ok(Source { suite, source, names: [before, after], figure: Vec::new(), histogram: Vec::new() })
 }
 
-#[allow(clippy::expect_used, reason = "a test reads it")]
-static SOURCES: LazyLock<Vec<Source>> =
-    LazyLock::new(|| parse(include_str!("../../bench/published.tsv")).expect("published figures"));
-
 /// Every source, a family's own publication before the others about it.
-pub fn sources() -> &'static [Source] {
-    &SOURCES
-}
+#[allow(clippy::expect_used, reason = "a test reads it")]
+pub static SOURCES: LazyLock<Vec<Source>> =
+    LazyLock::new(|| parse(include_str!("../../bench/published.tsv")).expect("published figures"));
 
 /// The sources about a family.
 pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Source> {

@@ -21,7 +21,6 @@ named! {
         Threads "threads" "Threads at once."
         Order "order" "The order in which objects are freed."
         Way "way" "How it was done."
-        By "by" "What it is counted by."
         Content "content" "The hash of what is in the file."
         File "file" "The file."
         Who "who" "Whose plans, or trees."

@@ -72,7 +72,6 @@ metrics! {
     Metadata "metadata" Bytes less exact "Bytes of an engine's own structures, at most."
     MetadataShare "metadata_share" Share less exact "Metadata as a part of a unit's bytes."
     Pages "pages" Count less exact "Pages that have memory; of a zone, pages that others took."
-    IdealPages "ideal_pages" Count neither exact "Pages that would do."
     PageFill "page_fill" Share neither exact "Live bytes as a part of the pages with memory."
     Chunks "chunks" Count less exact "Chunks, at most."
     FreeBlocks "free_blocks" Count neither exact "Free blocks at the end."

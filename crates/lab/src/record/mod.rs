@@ -23,7 +23,7 @@ pub use grid::{Grid, ROWS};
 pub use metric::{Metric, Stat, Unit};
 pub use number::{count, counted, figure, figure_like, fixed, nanoseconds, of_number};
 pub use picture::{Strip, Strips};
-pub use select::{Select, groups, largest, parts, values};
+pub use select::{Select, largest, parts, under, values};
 pub use store::{Document, SCHEMA, read};
 pub use time::{Tick, Time, byte_ticks, round_step};
 

@@ -204,7 +204,7 @@ impl Bench<'_> {
                 match answer {
                     Answer::Unsupported => return Err(Stop::LeftOut(NO_REQUESTS.to_owned())),
                     // The space is far larger than what is asked of it: it is the engine that is full.
-                    Answer::NoRoom if is_unconstrained(op) => {
+                    Answer::NoRoom if matches!(op, Op::Alloc { window, .. } if *window == Span::ALL) => {
                         return Err(Stop::LeftOut(format!("no room after {at} operations")));
                     }
                     _ => {}
@@ -225,10 +225,6 @@ impl Bench<'_> {
         let state = run.session.validate().and_then(|()| judge.check_state(run.session.as_ref()));
         state.map_err(Stop::Wrong)
     }
-}
-
-fn is_unconstrained(op: &Op) -> bool {
-    matches!(op, Op::Alloc { window, .. } if *window == Span::ALL)
 }
 
 impl BenchRun {

@@ -32,7 +32,7 @@ impl Calls {
     /// Of a workload.
     pub fn of(workload: &Workload<Maple>) -> Self {
         let mut calls = Self::default();
-        let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
+        let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.clone());
         for op in &workload.ops {
             let mut tally = Tally::default();
             let answer = spaces.run(op, &mut tally);

@@ -3,10 +3,10 @@
 
 use super::Sheet;
 use super::instructions::measured;
-use super::plan::{self, Plan, Stop};
+use super::plan::{self, Plan, Ran, Stop};
 use crate::engine::maple::{EngineEntry, MakeMap, Map, Two};
 use crate::family::{Family, Tree};
-use crate::record::Counts;
+use crate::record::{Counts, under};
 use crate::workload::maple::{Timed, Workload};
 use freehold_rivals::maple::ListRanges;
 use freehold_trace::maple::{Answer, Op, RangeDriver, Step, Steps};
@@ -44,9 +44,6 @@ struct Bench<'a> {
     rounds: usize,
 }
 
-/// Engines that are left out, and why.
-type LeftOut = Vec<(EngineEntry, String)>;
-
 /// Runs the workload on every engine; those that are left out, and why.
 ///
 /// # Errors
@@ -56,7 +53,7 @@ pub fn bench(
     engines: &[EngineEntry],
     rounds: usize,
     tick: &mut dyn FnMut(&str),
-) -> anyhow::Result<(Vec<Run>, LeftOut)> {
+) -> anyhow::Result<Ran<Tree, Run>> {
     let bench = Bench { workload, expected: Expected::of(workload), rounds };
     let (mut runs, left_out) = plan::run(&bench, engines, tick)?;
     for run in &mut runs {
@@ -196,10 +193,7 @@ fn times(steps: &Steps, ranges: usize) -> usize {
 pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
     let ranges = workload.initial().count();
     let mut all: Vec<(&'static str, u64)> = Vec::new();
-    let mut add = |op, count: usize| match all.iter_mut().find(|(known, _)| *known == op) {
-        Some((_, total)) => *total += count as u64,
-        None => all.push((op, count as u64)),
-    };
+    let mut add = |op, count: usize| *under(&mut all, op) += count as u64;
     match workload.round(0) {
         Timed::Steps { phases, .. } => phases.iter().for_each(|(op, steps)| {
             add(op, times(steps, ranges));

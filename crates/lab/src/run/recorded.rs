@@ -6,7 +6,7 @@
 
 use super::{Replay, Replayable};
 use crate::kind::Suite;
-use crate::record::{Key, Metric, Results, Stat, count, counted};
+use crate::record::{Key, Metric, Results, Stat, count, counted, under};
 
 /// Operations that a recording has at least.
 const LEAST_OPERATIONS: usize = 1_000;
@@ -37,10 +37,7 @@ impl Recorded {
         let theirs = time(&|entry| entry.label() == yardstick);
         let ratio = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
         if let Some(ratio) = ratio.filter(|_| workload.ops.len() >= LEAST_OPERATIONS) {
-            match self.0.iter_mut().find(|(suite, _)| *suite == F::SUITE) {
-                Some((_, ratios)) => ratios.push(ratio),
-                None => self.0.push((F::SUITE, vec![ratio])),
-            }
+            under(&mut self.0, F::SUITE).push(ratio);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::History;
 use crate::engine::{Compared, Listed};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::family::Family;
 use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND, can_count};
 use crate::run::median;
@@ -91,7 +91,7 @@ enum What<F: Family> {
 fn one<F: Family>(name: &str) -> Result<Listed<F::Facts>, Failure> {
     match Listed::find(&[name.to_owned()], Compared::IfNamed)?[..] {
         [entry] => Ok(entry),
-        _ => Err(Failure::Usage(format!("engine {name:?} has several placements: name one"))),
+        _ => usage(format!("engine {name:?} has several placements: name one")),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Groups, History, Referee, Scened, Smaller, less, ranks, renamed};
 use crate::engine::{BySizeEngine, EngineEntry, KernelEngine, Takes};
-use crate::failure::usage;
 use crate::family::{Judge, Kva, KvaJudge};
 use crate::workload;
 use freehold::units::{Align, Span};
@@ -11,8 +10,8 @@ use freehold_linux::kva::rbtree::Plain;
 use freehold_trace::kva::{Answer, Driver, Engine, Letters, Op, Session, Space};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 /// What any allocator must do; and beyond, for one that says which address it takes, the model that takes the same.
 struct WithModel {
@@ -50,16 +49,22 @@ fn model(takes: Takes, scene: &Space) -> Result<Option<Box<dyn Session>>, String
 impl History for Kva {
     const GROUPS: &'static [Groups<Op>] = &[|ops| ops.iter().map(|op| op.object().into()).collect()];
     const COUNTED: bool = true;
-    const SMALLER: &'static [Smaller<Self>] =
-        &[all_windows, all_aligns, ranked_sizes, nearer, from_zero, shorter];
+    const SMALLER: &'static [Smaller<Self>] = &[
+        |scene, ops, _| changed(scene, ops, 0..ops.len(), |_, _, window| *window = hull(scene)),
+        |scene, ops, _| changed(scene, ops, 0..ops.len(), |_, align, _| *align = scene.granule),
+        ranked_sizes,
+        nearer,
+        from_zero,
+        shorter,
+    ];
     const SMALLER_EACH: &'static [Smaller<Self>] = &[
-        |scene, ops, at| each(scene, ops, at, |_, _, window| *window = hull(scene)),
-        |scene, ops, at| each(scene, ops, at, |_, align, _| *align = scene.granule),
-        |scene, ops, at| each(scene, ops, at, |size, _, _| *size = scene.granule.bytes()),
+        |scene, ops, at| changed(scene, ops, at..at + 1, |_, _, window| *window = hull(scene)),
+        |scene, ops, at| changed(scene, ops, at..at + 1, |_, align, _| *align = scene.granule),
+        |scene, ops, at| changed(scene, ops, at..at + 1, |size, _, _| *size = scene.granule.bytes()),
         |scene, ops, at| {
-            each(scene, ops, at, |size, _, _| *size = scene.granule.up(*size / 2).unwrap_or(*size))
+            changed(scene, ops, at..at + 1, |size, _, _| *size = scene.granule.up(*size / 2).unwrap_or(*size))
         },
-        |scene, ops, at| each(scene, ops, at, |size, _, _| *size = less(*size, scene.granule)),
+        |scene, ops, at| changed(scene, ops, at..at + 1, |size, _, _| *size = less(*size, scene.granule)),
     ];
 
     fn read(file: &Path) -> anyhow::Result<Scened<Self>> {
@@ -68,7 +73,8 @@ impl History for Kva {
         // Nothing is outside of the space, and vectors have no end of all addresses.
         let whole = hull(&scene);
         let within = |window: Span| window.intersection(whole).unwrap_or(window);
-        Ok(all(&scene, &ops, |_, _, window| *window = within(*window)).unwrap_or((scene, ops)))
+        Ok(changed(&scene, &ops, 0..ops.len(), |_, _, window| *window = within(*window))
+            .unwrap_or((scene, ops)))
     }
 
     fn tidy(ops: Vec<Op>) -> Vec<Op> {
@@ -80,10 +86,6 @@ impl History for Kva {
 
     fn referee(entry: &EngineEntry, scene: &Space) -> Result<Box<dyn Referee<Self>>, String> {
         Ok(Box::new(WithModel { judge: Judge::new(entry, scene), model: model(entry.takes, scene)? }))
-    }
-
-    fn pages(_: &EngineEntry, _: &Space, _: &[Op]) -> anyhow::Result<(usize, u64)> {
-        usage("pages with memory are of per-CPU objects alone")
     }
 
     fn text(entry: &EngineEntry, scene: &Space, ops: &[Op]) -> anyhow::Result<String> {
@@ -149,26 +151,15 @@ fn hull(scene: &Space) -> Span {
     scene.layout.iter().copied().reduce(Span::hull).unwrap_or(Span::ALL)
 }
 
-/// The operation with other numbers, if they are others.
-fn each(
+/// The operations of these numbers with other numbers, if they are others.
+fn changed(
     scene: &Space,
     ops: &[Op],
-    at: usize,
+    which: Range<usize>,
     change: impl Fn(&mut u64, &mut Align, &mut Span),
 ) -> Option<Scened<Kva>> {
-    let mut ops = ops.to_vec();
-    let op = ops.get_mut(at)?;
-    let before = op.clone();
-    if let Op::Alloc { size_bytes, align, window, .. } = op {
-        change(size_bytes, align, window);
-    }
-    (*op != before).then(|| (scene.clone(), ops))
-}
-
-/// All operations with other numbers.
-fn all(scene: &Space, ops: &[Op], change: impl Fn(&mut u64, &mut Align, &mut Span)) -> Option<Scened<Kva>> {
     let mut changed = ops.to_vec();
-    for op in &mut changed {
+    for op in changed.get_mut(which)? {
         match op {
             Op::Alloc { size_bytes, align, window, .. } => change(size_bytes, align, window),
             Op::Congruent { align, window, .. } => change(&mut 0, align, window),
@@ -178,29 +169,24 @@ fn all(scene: &Space, ops: &[Op], change: impl Fn(&mut u64, &mut Align, &mut Spa
     (changed != ops).then(|| (scene.clone(), changed))
 }
 
-fn all_windows(scene: &Space, ops: &[Op], _: usize) -> Option<Scened<Kva>> {
-    all(scene, ops, |_, _, window| *window = hull(scene))
-}
-
-fn all_aligns(scene: &Space, ops: &[Op], _: usize) -> Option<Scened<Kva>> {
-    all(scene, ops, |_, align, _| *align = scene.granule)
-}
-
 /// The smallest size becomes one unit, the next two.
 fn ranked_sizes(scene: &Space, ops: &[Op], _: usize) -> Option<Scened<Kva>> {
     let size = |op: &Op| if let Op::Alloc { size_bytes, .. } = op { Some(*size_bytes) } else { None };
     let ranks = ranks(ops.iter().filter_map(size), scene.granule);
-    all(scene, ops, |size, _, _| *size = ranks.get(size).copied().unwrap_or(*size))
+    changed(scene, ops, 0..ops.len(), |size, _, _| *size = ranks.get(size).copied().unwrap_or(*size))
 }
 
 /// Ends of spans and windows come nearer to each other, as far as all objects have room between them; what they are multiples of
 /// stays.
 fn nearer(scene: &Space, ops: &[Op], _: usize) -> Option<Scened<Kva>> {
-    let room: u64 = ops.iter().map(bytes).fold(scene.granule.bytes(), u64::saturating_add);
-    let align = ops.iter().map(align_of).max().unwrap_or(1).max(scene.granule.bytes());
+    let asked = || ops.iter().filter_map(asked);
+    // With what is lost to alignment.
+    let room = asked().map(|(bytes, align, _)| bytes.saturating_add(align.bytes()));
+    let room = room.fold(scene.granule.bytes(), u64::saturating_add);
+    let align = asked().map(|(_, align, _)| align.bytes()).fold(scene.granule.bytes(), u64::max);
     let room = room.checked_next_power_of_two()?.max(align);
     let ends = |span: &Span| [Some(span.first()), span.last().checked_add(1)];
-    let windows = ops.iter().filter_map(window);
+    let windows = asked().map(|(.., window)| window);
     let known: BTreeSet<u64> =
         scene.layout.iter().copied().chain(windows).flat_map(|span| ends(&span)).flatten().collect();
     let (mut new, mut before) = (BTreeMap::new(), (0, 0));
@@ -233,37 +219,25 @@ fn shorter(scene: &Space, ops: &[Op], _: usize) -> Option<Scened<Kva>> {
     let cut = |span: &Span| span.intersection(within);
     let layout: Vec<Span> = scene.layout.iter().filter_map(cut).collect();
     let (_, ops) = moved_all(scene, ops, |span| if span == whole { within } else { span })?;
-    ops.iter().filter_map(window).all(|window| within.covers(window)).then_some(())?;
+    ops.iter().filter_map(asked).all(|(.., window)| within.covers(window)).then_some(())?;
     Some((Space { layout, granule: scene.granule }, ops))
 }
 
 fn moved_all(scene: &Space, ops: &[Op], moved: impl Fn(Span) -> Span) -> Option<Scened<Kva>> {
     let layout: Vec<Span> = scene.layout.iter().copied().map(&moved).collect();
-    let (_, changed) =
-        all(scene, ops, |_, _, window| *window = moved(*window)).unwrap_or((scene.clone(), ops.to_vec()));
+    let (_, changed) = changed(scene, ops, 0..ops.len(), |_, _, window| *window = moved(*window))
+        .unwrap_or((scene.clone(), ops.to_vec()));
     (layout != scene.layout || changed != ops).then_some((Space { layout, granule: scene.granule }, changed))
 }
 
-fn window(op: &Op) -> Option<Span> {
+/// What an operation asks for: bytes, their alignment, and where.
+fn asked(op: &Op) -> Option<(u64, Align, Span)> {
     match op {
-        Op::Alloc { window, .. } | Op::Congruent { window, .. } => Some(*window),
+        Op::Alloc { size_bytes, align, window, .. } => Some((*size_bytes, *align, *window)),
+        Op::Congruent { areas, align, window, .. } => {
+            let last = areas.iter().map(|area| area.last()).max();
+            Some((last.unwrap_or(0), *align, *window))
+        }
         Op::Free { .. } => None,
-    }
-}
-
-fn align_of(op: &Op) -> u64 {
-    match op {
-        Op::Alloc { align, .. } | Op::Congruent { align, .. } => align.bytes(),
-        Op::Free { .. } => 1,
-    }
-}
-
-/// What an operation takes, with what is lost to its alignment.
-fn bytes(op: &Op) -> u64 {
-    let areas = |areas: &Arc<[Span]>| areas.iter().map(|area| area.last()).max().unwrap_or(0);
-    match op {
-        Op::Alloc { size_bytes, align, .. } => size_bytes.saturating_add(align.bytes()),
-        Op::Congruent { areas: of, align, .. } => areas(of).saturating_add(align.bytes()),
-        Op::Free { .. } => 0,
     }
 }

@@ -18,6 +18,7 @@ pub use condition::{Condition, Held, Referee, While};
 pub use reduce::{Groups, Trial, alone, reduce};
 
 use crate::engine::Listed;
+use crate::failure::usage;
 use crate::family::Family;
 use freehold::units::Align;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -65,7 +66,10 @@ pub trait History: Family {
         entry: &Listed<Self::Facts>,
         scene: &Self::Scene,
         ops: &[Self::Op],
-    ) -> anyhow::Result<(usize, u64)>;
+    ) -> anyhow::Result<(usize, u64)> {
+        let _ = (entry, scene, ops);
+        usage("pages with memory are of per-CPU objects alone")
+    }
 
     /// The vector file of a history, with the answers that are right.
     ///

@@ -10,6 +10,7 @@ use freehold::units::Align;
 use freehold_linux::percpu::Linux;
 use freehold_trace::percpu::{Answer, Driver, Op, Session};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
 
 /// The least that an object takes, in bytes.
@@ -33,17 +34,19 @@ impl History for Percpu {
     const GROUPS: &'static [Groups<Op>] = &[|ops| ops.iter().map(|op| op.object().into()).collect()];
     const COUNTED: bool = true;
     const SMALLER: &'static [Smaller<Self>] = &[
-        |scene, ops, _| all(scene, ops, |_, _, atomic| *atomic = false),
-        |scene, ops, _| all(scene, ops, |_, align, _| *align = GRAIN),
+        |scene, ops, _| changed(scene, ops, 0..ops.len(), |_, _, atomic| *atomic = false),
+        |scene, ops, _| changed(scene, ops, 0..ops.len(), |_, align, _| *align = GRAIN),
         ranked_sizes,
         shorter,
     ];
     const SMALLER_EACH: &'static [Smaller<Self>] = &[
-        |scene, ops, at| each(scene, ops, at, |_, _, atomic| *atomic = false),
-        |scene, ops, at| each(scene, ops, at, |_, align, _| *align = GRAIN),
-        |scene, ops, at| each(scene, ops, at, |size, _, _| *size = GRAIN.bytes()),
-        |scene, ops, at| each(scene, ops, at, |size, _, _| *size = GRAIN.up(*size / 2).unwrap_or(*size)),
-        |scene, ops, at| each(scene, ops, at, |size, _, _| *size = less(*size, GRAIN)),
+        |scene, ops, at| changed(scene, ops, at..at + 1, |_, _, atomic| *atomic = false),
+        |scene, ops, at| changed(scene, ops, at..at + 1, |_, align, _| *align = GRAIN),
+        |scene, ops, at| changed(scene, ops, at..at + 1, |size, _, _| *size = GRAIN.bytes()),
+        |scene, ops, at| {
+            changed(scene, ops, at..at + 1, |size, _, _| *size = GRAIN.up(*size / 2).unwrap_or(*size))
+        },
+        |scene, ops, at| changed(scene, ops, at..at + 1, |size, _, _| *size = less(*size, GRAIN)),
     ];
 
     fn read(file: &Path) -> anyhow::Result<Scened<Self>> {
@@ -117,27 +120,15 @@ impl History for Percpu {
     }
 }
 
-/// The operation with other numbers, if they are others.
-fn each(
+/// The operations of these numbers with other numbers, if they are others.
+fn changed(
     scene: &Scene,
     ops: &[Op],
-    at: usize,
+    which: Range<usize>,
     change: impl Fn(&mut u64, &mut Align, &mut bool),
 ) -> Option<Scened<Percpu>> {
     let mut changed = ops.to_vec();
-    if let Op::Alloc { size_bytes, align, atomic, .. } = changed.get_mut(at)? {
-        change(size_bytes, align, atomic);
-    }
-    (changed != ops).then_some((*scene, changed))
-}
-
-fn all(
-    scene: &Scene,
-    ops: &[Op],
-    change: impl Fn(&mut u64, &mut Align, &mut bool),
-) -> Option<Scened<Percpu>> {
-    let mut changed = ops.to_vec();
-    for op in &mut changed {
+    for op in changed.get_mut(which)? {
         if let Op::Alloc { size_bytes, align, atomic, .. } = op {
             change(size_bytes, align, atomic);
         }
@@ -149,7 +140,7 @@ fn all(
 fn ranked_sizes(scene: &Scene, ops: &[Op], _: usize) -> Option<Scened<Percpu>> {
     let size = |op: &Op| if let Op::Alloc { size_bytes, .. } = op { Some(*size_bytes) } else { None };
     let ranks = ranks(ops.iter().filter_map(size), GRAIN);
-    all(scene, ops, |size, _, _| *size = ranks.get(size).copied().unwrap_or(*size))
+    changed(scene, ops, 0..ops.len(), |size, _, _| *size = ranks.get(size).copied().unwrap_or(*size))
 }
 
 /// Units of half the bytes.

@@ -2,7 +2,6 @@
 
 use super::{Groups, History, Referee, Scened, Smaller};
 use crate::engine::maple::EngineEntry;
-use crate::failure::usage;
 use crate::family::Tree;
 use crate::workload::trees::operations;
 use freehold_rivals::maple::Naive;
@@ -109,10 +108,6 @@ impl History for Tree {
 
     fn referee(_: &EngineEntry, flags: &TreeFlags) -> Result<Box<dyn Referee<Self>>, String> {
         Ok(Box::new(Model::new(*flags)))
-    }
-
-    fn pages(_: &EngineEntry, _: &TreeFlags, _: &[Op]) -> anyhow::Result<(usize, u64)> {
-        usage("pages with memory are of per-CPU objects alone")
     }
 
     fn text(_: &EngineEntry, flags: &TreeFlags, ops: &[Op]) -> anyhow::Result<String> {

@@ -115,20 +115,16 @@ pub fn table(program: &Path) -> anyhow::Result<(String, bool)> {
     let mut failures = String::new();
     for (&(row, column, under), said) in cells.iter().zip(all(program, &cells)) {
         let (whole, cell) = (here[column].0, &mut shown[row][column]);
-        let judged = said.map(|served| (judge(under, served, whole), served));
+        let judged = said.and_then(|served| match judge(under, served, whole) {
+            (text, true) => Ok(text),
+            (_, false) => Err(format!("served {served:?} of {whole:?}")),
+        });
         match judged {
-            Ok(((text, true), _)) if cell.is_empty() || worth(&text) < worth(cell) => *cell = text,
-            Ok(((_, true), _)) => {}
-            Ok(((_, false), served)) => {
+            Ok(text) if cell.is_empty() || worth(&text) < worth(cell) => *cell = text,
+            Ok(_) => {}
+            Err(wrong) => {
                 FAILED.clone_into(cell);
-                failures.push_str(&format!(
-                    "{} under {under}: served {served:?} of {whole:?}\n",
-                    TYPES[column].name
-                ));
-            }
-            Err(error) => {
-                FAILED.clone_into(cell);
-                failures.push_str(&format!("{} under {under}: {error}\n", TYPES[column].name));
+                failures.push_str(&format!("{} under {under}: {wrong}\n", TYPES[column].name));
             }
         }
     }

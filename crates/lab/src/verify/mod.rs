@@ -17,7 +17,7 @@ pub use talk::{Played, play_talk};
 
 use crate::engine::outside::Library;
 use crate::kind::{Kind, Suite};
-use crate::workload::vma::{from_file, tree_from_file};
+use crate::workload::vma::from_file;
 use freehold::units::{Align, Span};
 use freehold_trace::{Fnv, TraceError};
 use std::fmt::Debug;
@@ -129,17 +129,22 @@ impl FileChecks {
     }
 }
 
-/// Checks a file, whatever kind it is; `tick` hears now and then that there is progress.
+/// Checks a file, whatever kind it is: against `engines`, which are from outside, or if there are none against those that are listed.
+/// `tick` hears now and then that there is progress.
 ///
 /// # Errors
 /// The file cannot be read as any kind that can be checked.
-pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, TraceError> {
+pub fn verify_file(
+    file: &Path,
+    engines: &[&'static Library],
+    tick: &mut dyn FnMut(),
+) -> Result<FileChecks, TraceError> {
     let kind = Kind::of(file)?;
     let checks = match kind {
+        _ if !engines.is_empty() => outside::verify(file, kind, engines, tick),
         Kind::Anchors => anchors::verify(file, tick),
         Kind::Talk => talk::verify(file),
-        Kind::Trace(Suite::Maple) => vma::verify(file, &from_file(file)?, tick),
-        Kind::TreeEvents => vma::verify(file, &tree_from_file(file)?, tick),
+        Kind::Trace(Suite::Maple) | Kind::TreeEvents => vma::verify(file, &from_file(file)?, tick),
         Kind::Trace(Suite::Kva | Suite::Percpu) => Err(TraceError::at(
             file,
             1,
@@ -151,34 +156,8 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
         Kind::TreeLog => maple::logs::verify(file, tick),
         Kind::TreeStream => maple::streams::verify(file, tick),
         Kind::TreeExamples => maple::requests::verify(file),
-    };
-    of_file(file, kind, checks)
-}
-
-/// Checks engines from outside against a file, instead of those that are listed.
-///
-/// # Errors
-/// As of [`verify_file`].
-pub fn verify_outside(
-    file: &Path,
-    engines: &[&'static Library],
-    tick: &mut dyn FnMut(),
-) -> Result<FileChecks, TraceError> {
-    let kind = Kind::of(file)?;
-    of_file(file, kind, outside::verify(file, kind, engines, tick))
-}
-
-/// The content is hashed last, so that nobody waits for that of a file which cannot be checked.
-fn of_file(
-    file: &Path,
-    kind: Kind,
-    checks: Result<Vec<Checked>, TraceError>,
-) -> Result<FileChecks, TraceError> {
-    let (suite, checks) = (kind.suite().name(), checks?);
-    Ok(FileChecks { file: file.to_owned(), content: Fnv::of_file(file)?, suite, checks })
-}
-
-/// The family of engines that a file is about, as far as its beginning tells, even if the rest cannot be read.
-pub fn suite_of(file: &Path) -> Option<&'static str> {
-    Kind::of(file).ok().map(|kind| kind.suite().name())
+    }?;
+    // The content is hashed last, so that nobody waits for that of a file which cannot be checked.
+    let (content, suite) = (Fnv::of_file(file)?, kind.suite().name());
+    Ok(FileChecks { file: file.to_owned(), content, suite, checks })
 }

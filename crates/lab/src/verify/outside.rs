@@ -11,7 +11,7 @@ use super::Checked;
 use super::maple::logs::content_text;
 use crate::engine::maple::EngineEntry as TreeEntry;
 use crate::engine::outside::Library;
-use crate::engine::percpu::{EngineEntry as PercpuEntry, Scene};
+use crate::engine::percpu::Scene;
 use crate::engine::{EngineEntry, Facts, Listed, Takes};
 use crate::family::{Family, Judge, Kva, Life, Maple, Outcome, Percpu};
 use crate::kind::{Kind, Suite};
@@ -46,11 +46,7 @@ pub(super) fn verify(
 
 /// The engine of a library in a family.
 fn entry<T: Facts>(file: &Path, library: &'static Library) -> Result<Listed<T>, TraceError> {
-    let found = Listed::find(&[library.name.to_owned()], crate::engine::Compared::IfNamed);
-    let entry = found
-        .map_err(|error| error.to_string())
-        .and_then(|found| found.first().copied().ok_or_else(String::new));
-    entry.map_err(|reason| TraceError::at(file, 1, reason))
+    Listed::of_library(library).map_err(|error| TraceError::at(file, 1, error.to_string()))
 }
 
 /// An engine of a family, its judge, and the operations that it was not asked yet, each with its line and what is recorded of it.
@@ -61,6 +57,8 @@ struct Asked<F: Family, E> {
     /// Requests that it does not have, and what these would have been about.
     lacks: u64,
     lacking: HashSet<u32>,
+    /// Its process has ended, and nothing more is asked.
+    ended: bool,
     checked: Checked,
 }
 
@@ -69,7 +67,8 @@ impl<F: Family, E> Asked<F, E> {
         let entry: Listed<F::Facts> = entry(file, library)?;
         let session = entry.start(scene).map_err(|reason| TraceError::at(file, 1, reason))?;
         let (judge, checked) = (Judge::new(&entry, scene), Checked::new(what, library.name));
-        Ok(Self { session, judge, waiting: Vec::new(), lacks: 0, lacking: HashSet::new(), checked })
+        let (waiting, lacking) = (Vec::new(), HashSet::new());
+        Ok(Self { session, judge, waiting, lacks: 0, lacking, ended: false, checked })
     }
 
     /// Whether the engine does not have a request, or it is about what such a request would have made.
@@ -90,24 +89,26 @@ impl<F: Family, E> Asked<F, E> {
         Checked { note, ..self.checked }
     }
 
-    /// Whether it is still there; if not, that is its only failure from here on.
-    fn alive(&mut self, line: u64) -> bool {
-        let valid = self.session.validate();
-        let alive = valid.is_ok();
-        if !alive {
-            self.checked.valid(line, valid);
+    /// Adds an operation to those that wait, which are asked once they are enough.
+    fn add(&mut self, asked: (u64, F::Op, E), right: impl Fn(&E, F::Answer) -> Option<[String; 2]>) {
+        self.waiting.push(asked);
+        if self.waiting.len() == BATCH {
+            self.ask(right);
         }
-        alive
     }
 
-    /// Asks what waits. `right` says what is recorded and given, if they must be the same.
-    fn ask(&mut self, right: impl Fn(&E, F::Answer) -> Option<[String; 2]>) -> bool {
+    /// Asks what waits. `right` says what is recorded and given, if they must be the same. That the engine's process has ended is its
+    /// only failure from there on.
+    fn ask(&mut self, right: impl Fn(&E, F::Answer) -> Option<[String; 2]>) {
         let waiting = std::mem::take(&mut self.waiting);
+        let Some(&(first, ..)) = waiting.first().filter(|_| !self.ended) else { return };
         let ops: Vec<F::Op> = waiting.iter().map(|(_, op, _)| op.clone()).collect();
         let mut answers = vec![F::Answer::default(); ops.len()];
         self.session.run(&ops, &mut answers);
-        if waiting.first().is_some_and(|&(line, ..)| !self.alive(line)) {
-            return false;
+        let valid = self.session.validate();
+        if valid.is_err() {
+            self.ended = true;
+            return self.checked.valid(first, valid);
         }
         for ((line, op, recorded), answer) in waiting.iter().zip(answers) {
             if self.is_lacking(op, answer) {
@@ -126,7 +127,6 @@ impl<F: Family, E> Asked<F, E> {
                 }
             }
         }
-        true
     }
 }
 
@@ -152,7 +152,6 @@ fn columns(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Re
         let expected = start((*recorded)?);
         Some([expected, answer.to_string()])
     };
-    let mut alive = true;
     while let Some(record) = vectors.next().transpose()? {
         let line = vectors.line();
         let kva::Record::Op(op, answers) = record else { continue };
@@ -160,13 +159,7 @@ fn columns(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Re
             Expected::Alloc(alloc) => Some(alloc.start),
             Expected::Free(_) => None,
         });
-        asked.waiting.push((line, op, recorded));
-        if alive && asked.waiting.len() == BATCH {
-            alive = asked.ask(right);
-        }
-        if !alive {
-            asked.waiting.clear();
-        }
+        asked.add((line, op, recorded), right);
         tick();
     }
     asked.ask(right);
@@ -176,20 +169,12 @@ fn columns(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Re
 fn placements(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Result<Checked, TraceError> {
     let mut vectors = percpu::Vectors::open(file)?;
     let config = config(vectors.setup()).map_err(|reason| TraceError::at(file, 1, reason))?;
-    let _: PercpuEntry = entry(file, library)?;
     let scene = Scene { config, balances: vectors.setup().balance };
     let mut asked = Asked::<Percpu, ()>::new(file, library, &scene, "any place")?;
-    let mut alive = true;
     while let Some(record) = vectors.next().transpose()? {
         let line = vectors.line();
         let percpu::Record::Op(op, _) = record else { continue };
-        asked.waiting.push((line, op, ()));
-        if alive && asked.waiting.len() == BATCH {
-            alive = asked.ask(|(), _| None);
-        }
-        if !alive {
-            asked.waiting.clear();
-        }
+        asked.add((line, op, ()), |(), _| None);
         tick();
     }
     asked.ask(|(), _| None);
@@ -204,7 +189,8 @@ fn calls(file: &Path, library: &'static Library, tick: &mut dyn FnMut()) -> Resu
     for ops in workload.ops.chunk_by(|_, next| next.call != Call::Destroy).flat_map(|ops| ops.chunks(BATCH)) {
         asked.waiting.extend((line + 1..).zip(ops).map(|(line, op)| (line, *op, ())));
         line += ops.len() as u64;
-        if !asked.ask(|(), _| None) {
+        asked.ask(|(), _| None);
+        if asked.ended {
             break;
         }
         let state = asked.judge.check_state(&*asked.session);

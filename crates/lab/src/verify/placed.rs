@@ -10,7 +10,7 @@ use crate::engine::{Compared, EngineEntry};
 use crate::kind::{Kind, Suite};
 use crate::named::named;
 use crate::record::{Field, Key, Metric, Results, count};
-use crate::workload::{CHURN_PREFIX, Workload, from_file};
+use crate::workload::{Workload, from_file, kind_of};
 use freehold::units::{Align, Span};
 use freehold_rivals::maple::ListRanges;
 use freehold_trace::kva::{Answer, EventKind, Events, Op};
@@ -66,7 +66,7 @@ pub fn placed(
     engines: &[String],
     results: &mut Results,
 ) -> anyhow::Result<()> {
-    if file.to_string_lossy().starts_with(CHURN_PREFIX) || Kind::of(file)? != Kind::Trace(Suite::Kva) {
+    if kind_of(file)? != Kind::Trace(Suite::Kva) {
         return Ok(());
     }
     let asked = EngineEntry::find(engines, Compared::Always)?;

@@ -10,9 +10,7 @@ use freehold_linux::kva::rbtree::Plain;
 use freehold_rivals::RivalWork;
 use freehold_rivals::kva::{GapList, Splay, lowest_fit};
 use freehold_trace::TraceError;
-use freehold_trace::kva::{
-    Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, Letters, Op, Record, Vectors,
-};
+use freehold_trace::kva::{Answer, Column, Digest, Driver, Engine, Expected, Letters, Op, Record, Vectors};
 use std::path::Path;
 
 pub(super) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
@@ -121,7 +119,7 @@ impl ColumnCheck {
             Answer::Unsupported => "unsupported".to_owned(),
         };
         let expected = match expected {
-            Expected::Alloc(expected) => self.expected_text(expected),
+            Expected::Alloc(expected) => text(&expected.letters, expected.start, expected.steps, self.unit),
             Expected::Free(free) => free.letters.clone().unwrap_or_else(|| ".".to_owned()),
         };
         self.checked.compare(line, expected, got);
@@ -131,10 +129,6 @@ impl ColumnCheck {
         let got = self.held.digest(self.unit);
         self.checked.compare(line, expected.to_string(), got.to_string());
         self.checked.valid(line, self.held.validate());
-    }
-
-    fn expected_text(&self, expected: &ExpectedAlloc) -> String {
-        text(&expected.letters, expected.start, expected.steps, self.unit)
     }
 
     fn answer_text(&self, start: Option<u64>, events: &Letters) -> String {

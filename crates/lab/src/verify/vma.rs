@@ -33,10 +33,10 @@ pub(super) fn verify(
 
 /// Holds the calls of a trace against engines. Whole spaces are looked at now and then, before one goes, and at the end.
 pub fn calls(workload: &Workload<Maple>, engines: &[EngineEntry], tick: &mut dyn FnMut()) -> Vec<Checked> {
-    let mut oracle = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
+    let mut oracle = Spaces::<ListRanges<u64>>::new(workload.scene.clone());
     let mut sessions: Vec<(Checked, Box<dyn Session>)> = engines
         .iter()
-        .map(|entry| (Checked::new("calls", entry.engine), (entry.make)(workload.scene.kinds.clone())))
+        .map(|entry| (Checked::new("calls", entry.engine), (entry.make)(workload.scene.clone())))
         .collect();
     let mut unmapped_nothing = 0;
     for (at, op) in workload.ops.iter().enumerate() {
@@ -94,7 +94,7 @@ fn areas_of_list(
     let recorded: BTreeSet<Listed> = read_maps(list)?;
     let kernels = recorded.iter().filter(|area| !area.is_below(USER_LAST)).count();
     let recorded: BTreeSet<Listed> = recorded.into_iter().filter(|area| area.is_below(USER_LAST)).collect();
-    let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
+    let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.clone());
     let mut best: Option<(usize, usize, Vec<Difference>)> = None;
     for (at, op) in workload.ops.iter().enumerate() {
         spaces.run(op, &mut ());

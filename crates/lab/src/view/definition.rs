@@ -1,7 +1,7 @@
 //! What is shown, as data: sections with their words and views, read from TOML.
 
 use super::words::{capital, is_recording, recorded, shown};
-use crate::record::{Field, Metric, Record, Results, Select, Stat, groups};
+use crate::record::{Field, Metric, Record, Results, Select, Stat, parts};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -450,7 +450,7 @@ impl Definition {
             };
             let of_field =
                 records.into_iter().filter(|record| record.field(field).is_some()).collect::<Vec<_>>();
-            for value in groups(&of_field, &[field]) {
+            for (value, _) in parts(&of_field, &[field]) {
                 all.push((section, Scope { results, each: Some((field, value.concat())) }));
             }
         }

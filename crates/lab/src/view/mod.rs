@@ -27,7 +27,7 @@ mod words;
 pub use definition::Definition;
 pub use escape::{ascii, plain};
 pub use findings::{Finding, Verdict, findings};
-pub use page::{page, write};
+pub use page::page;
 pub(crate) use side_by_side::{DOCUMENTS, RECORDINGS};
 pub use table::Table;
 pub use text::{SCREEN, lkml, screen};

@@ -6,11 +6,9 @@ use super::findings::{self, Verdict, findings};
 use super::palette::Palette;
 use super::text::of_view;
 use super::{bars, frame, histogram, plot, published, table};
-use crate::output;
 use crate::record::{Environment, Results, figure, fixed, largest};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 
 const STYLE: &str = include_str!("assets/page.css");
 const SCRIPT: &str = include_str!("assets/plots.js");
@@ -25,21 +23,7 @@ const POLICY: &str =
 /// Findings of either kind on the page.
 const FINDINGS: usize = 12;
 
-/// Writes the page, and makes the folders that it lies in. The same input gives the same bytes.
-///
-/// # Errors
-/// A folder cannot be made, or the file cannot be written.
-pub fn write(
-    file: &Path,
-    definition: &Definition,
-    results: &Results,
-    environment: &Environment,
-) -> anyhow::Result<()> {
-    let page = page(definition, results, environment)?;
-    output::write(file, page.as_bytes())
-}
-
-/// The whole page.
+/// The whole page. The same input gives the same bytes.
 ///
 /// # Errors
 /// A picture cannot be encoded.

@@ -131,10 +131,10 @@ fn reference<'a>(record: &Record, records: &[&'a Record]) -> Option<&'a Record> 
 
 /// What the engines that were shown can be asked.
 pub(super) fn features(title: &str, results: &Results) -> Table {
-    let is_shown = |row: &Vec<String>| {
+    let is_shown = |row: &&Vec<String>| {
         results.engines.iter().any(|(label, ..)| label.split(':').next() == row.first().map(String::as_str))
     };
-    let (header, rows) = (FEATURES.columns.clone(), FEATURES.in_order().filter(is_shown).collect());
+    let (header, rows) = (FEATURES.columns.clone(), FEATURES.rows.iter().filter(is_shown).cloned().collect());
     Table { title: title.to_owned(), header, rows, name_columns: 1, ..Table::default() }
 }
 

@@ -13,7 +13,7 @@ pub mod vma;
 
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
-use crate::kind::{Kind, Suite};
+use crate::kind::Kind;
 use crate::record::{Field, Key, Time, count};
 use freehold_trace::kva::Op;
 use freehold_trace::{Fnv, Lines, TraceError, TraceHeader};
@@ -124,7 +124,7 @@ impl Workload {
 /// Bytes of a churn's object in operations, a judge and an engine, about; engines are timed one at a time.
 const CHURN_BYTES: u64 = 768;
 /// What the names of churns of address ranges begin with; how many objects are live comes behind.
-pub const CHURN_PREFIX: &str = "churn:";
+const CHURN_PREFIX: &str = "churn:";
 
 /// How many objects are live in a churn of that name.
 ///
@@ -150,23 +150,20 @@ pub fn named(name: &Path) -> anyhow::Result<Workload> {
     churn(n, 2000, 107_000)
 }
 
-/// The family that a workload is for: what its file tells, or kva for a churn.
+/// What a workload of that name is: what its file holds, and a churn what vectors of kva do.
 ///
 /// # Errors
 /// The file cannot be read, or is of no kind that is known.
-pub fn suite_of(name: &Path) -> anyhow::Result<Suite> {
-    Ok(if churned(name)?.is_some() { Suite::Kva } else { Kind::of(name)?.suite() })
+pub fn kind_of(name: &Path) -> anyhow::Result<Kind> {
+    Ok(if churned(name)?.is_some() { Kind::Columns } else { Kind::of(name)? })
 }
 
 /// What the workload of that name is called, of which no more is read than that.
 ///
 /// # Errors
-/// As of [`suite_of`].
+/// As of [`kind_of`].
 pub fn title_of(name: &Path) -> anyhow::Result<String> {
-    if churned(name)?.is_some() {
-        return Ok(shown(name));
-    }
-    Ok(match Kind::of(name)? {
+    Ok(match kind_of(name)? {
         Kind::Trace(_) | Kind::TreeEvents => TraceHeader::read(&mut Lines::open(name)?)?.title(),
         _ => stem(name),
     })

@@ -5,7 +5,7 @@
 
 use crate::engine::maple::StoredRanges;
 use crate::kind::{Kind, Suite};
-use crate::workload::vma::{from_file, tree_from_file};
+use crate::workload::vma::from_file;
 use freehold_rivals::maple::Naive;
 use freehold_trace::maple::{
     ContentEntry, Driver, End, Engine, Op, Record, Stream, StreamRecord, TreeFlags, Value, Vectors,
@@ -30,13 +30,9 @@ pub fn operations(file: &Path, most: usize) -> anyhow::Result<(TreeFlags, Vec<Op
     Ok(match Kind::of(file)? {
         Kind::TreeLog => log(file)?,
         Kind::TreeStream => (tracked, stream(file, most)?),
-        Kind::Trace(Suite::Maple) => {
+        Kind::Trace(Suite::Maple) | Kind::TreeEvents => {
             let workload = from_file(file)?;
-            (tracked, calls(workload.scene.kinds, &workload.ops))
-        }
-        Kind::TreeEvents => {
-            let workload = tree_from_file(file)?;
-            (tracked, calls(workload.scene.kinds, &workload.ops))
+            (tracked, calls(workload.scene, &workload.ops))
         }
         _ => anyhow::bail!(
             "{}: no trace of address spaces, stream of stores or vectors of trees",
@@ -118,10 +114,6 @@ pub const fn tree_of(number: u32) -> u32 {
     number.saturating_add(1)
 }
 
-fn appear(tree: u32, ops: &mut Vec<Op>) {
-    ops.extend([Op::Duplicate { from: EMPTY, into: tree }, Op::UseTree { tree }]);
-}
-
 /// Values are not recorded: they count the stores.
 fn stream(file: &Path, most: usize) -> Result<Vec<Op>, TraceError> {
     let (mut ops, mut current, mut stored) = (Vec::new(), 0, 0);
@@ -132,7 +124,7 @@ fn stream(file: &Path, most: usize) -> Result<Vec<Op>, TraceError> {
         match record? {
             StreamRecord::Appear { tree, .. } => {
                 current = tree_of(tree);
-                appear(current, &mut ops);
+                ops.extend([Op::Duplicate { from: EMPTY, into: current }, Op::UseTree { tree: current }]);
             }
             StreamRecord::Destroy { tree, .. } | StreamRecord::Forget { tree } => {
                 ops.push(Op::DestroyTree { tree: tree_of(tree) });

@@ -1,33 +1,23 @@
 //! Recorded programs: their calls on address spaces, and their trees.
 
 use super::Workload;
-use crate::engine::vma::Scene;
 use crate::family::Maple;
+use crate::kind::Kind;
 use freehold_trace::TraceError;
 use freehold_trace::vma::Recording;
 use std::path::Path;
 
-/// A trace of calls as a workload.
+/// A trace of calls as a workload, or what was traced of the functions of the kernel's trees.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read as such a trace.
 pub fn from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
-    workload(file, Recording::read(file)?)
-}
-
-/// What was traced of the functions of the kernel's trees.
-///
-/// # Errors
-/// It cannot be read.
-pub fn tree_from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
-    workload(file, Recording::read_trees(file)?)
-}
-
-fn workload(file: &Path, recording: Recording) -> Result<Workload<Maple>, TraceError> {
+    let of_trees = Kind::of(file)? == Kind::TreeEvents;
+    let recording = if of_trees { Recording::read_trees(file)? } else { Recording::read(file)? };
     let Recording { header, kinds, ops, at_ns, skipped } = recording;
     let objects = ops.iter().map(|op| op.space.saturating_add(1)).max().unwrap_or(0);
     let title = header.title();
     let description = if header.description.is_empty() { header.workload } else { header.description };
-    let workload = Workload::new(title, description, Scene { kinds }, ops, objects);
+    let workload = Workload::new(title, description, kinds, ops, objects);
     Workload { at_ns: Some(at_ns), skipped: skipped.into_iter().collect(), ..workload }.of_file(file)
 }

@@ -1,11 +1,10 @@
 //! The adversary: what it counts, how it judges growth, and that strings stay within the documented bounds.
 
-use freehold_lab::adversary::{
-    Bound, Figures, Meter, OP_BYTES, SUBJECTS, TOLERANCE, Unit, climb, exponent, play, sequences,
-};
+use freehold_lab::adversary::{Bound, Figures, Meter, TOLERANCE, Unit, climb, exponent, sequences};
 use freehold_lab::commands::adversary::{STRING_OPS, Verdict, kept};
 use freehold_lab::kind::Stressed;
 use freehold_lab::record::Results;
+use freehold_lab::strings::{OP_BYTES, SUBJECTS, play};
 use freehold_lab::workload::SplitMix;
 
 #[test]

@@ -1,16 +1,16 @@
 //! Published tables, and what their sources say of them.
 
-use freehold_lab::published::{Beside, Figure, Reproduced, conclude, parse, records, sources};
+use freehold_lab::published::{Beside, Figure, Reproduced, SOURCES, conclude, parse, records};
 use freehold_lab::record::{Field, Key, Metric, Record, Results, Stat};
 
 fn ratios(source: &str) -> Vec<f64> {
-    let source = sources().iter().find(|other| other.source == source).unwrap();
+    let source = SOURCES.iter().find(|other| other.source == source).unwrap();
     source.figure.iter().filter_map(Figure::ratio).collect()
 }
 
 #[test]
 fn every_table_is_read_and_its_figures_say_something() {
-    for figure in sources().iter().flat_map(|source| &source.figure) {
+    for figure in SOURCES.iter().flat_map(|source| &source.figure) {
         let what = &figure.what;
         assert!(figure.before.is_some() || figure.after.is_some(), "{what}");
         assert!(figure.ours.is_empty() || !figure.of.is_empty(), "{what}");
@@ -54,13 +54,13 @@ fn ratios_are_what_the_sources_say() {
     let aligned = ratios("percpu bitmap v1, aligned");
     assert!((222.0..223.0).contains(&aligned[0]), "52 minutes and 14 seconds: {aligned:?}");
     let bulk =
-        sources().iter().find(|source| source.histogram.len() == 2 && !source.figure.is_empty()).unwrap();
+        SOURCES.iter().find(|source| source.histogram.len() == 2 && !source.figure.is_empty()).unwrap();
     let total = |at: usize| bulk.histogram[at].counts.iter().map(|[value, count]| value * count).sum::<u64>();
     assert_eq!([total(0), total(1)], [46_630_160, 37_813_856], "the counts give the totals");
 }
 
 fn figure(source: &str, what: &str) -> &'static Figure {
-    let source = sources().iter().find(|other| other.source == source).unwrap();
+    let source = SOURCES.iter().find(|other| other.source == source).unwrap();
     source.figure.iter().find(|figure| figure.what == what).unwrap()
 }
 

@@ -19,7 +19,7 @@ fn every_bundled_vector_passes() {
     files.sort();
     let (mut operations, mut columns) = (0, std::collections::BTreeSet::new());
     for file in &files {
-        let checks = verify_file(file, &mut || ()).unwrap();
+        let checks = verify_file(file, &[], &mut || ()).unwrap();
         assert!(checks.passed(), "{}: {:?}", file.display(), checks.checks);
         operations += checks.operations();
         columns.extend(
@@ -38,7 +38,7 @@ fn every_bundled_percpu_vector_passes() {
     let mut engines = std::collections::BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().path();
-        let checks = verify_file(&file, &mut || ()).unwrap();
+        let checks = verify_file(&file, &[], &mut || ()).unwrap();
         assert!(checks.passed() && checks.suite == "percpu", "{}: {:?}", file.display(), checks.checks);
         for check in &checks.checks {
             *engines.entry(check.engine).or_insert(0) += check.operations;
@@ -61,7 +61,7 @@ fn every_bundled_maple_vector_passes() {
         if file.to_string_lossy().contains("mstream") {
             continue;
         }
-        let checks = verify_file(&file, &mut || ()).unwrap();
+        let checks = verify_file(&file, &[], &mut || ()).unwrap();
         assert!(checks.passed() && checks.suite == "maple", "{}: {:?}", file.display(), checks.checks);
         for check in &checks.checks {
             *engines.entry(check.engine).or_insert(0) += check.operations;
@@ -84,7 +84,7 @@ fn a_wrong_answer_of_a_tree_is_found_on_its_line() {
                 e 6 = 1\nef 0 63 8 = 0 0 7\neg 2 = 0 0 7\nc 1 0\n# ops 9\n";
     let first = |text: String| {
         std::fs::write(&file, text).unwrap();
-        let checks = verify_file(&file, &mut || ()).unwrap().checks;
+        let checks = verify_file(&file, &[], &mut || ()).unwrap().checks;
         let first = checks.iter().find_map(|check| check.first.clone());
         first.map(|first| (first.line, first.got))
     };
@@ -164,7 +164,7 @@ fn a_wrong_placement_is_found_on_its_line() {
         ("a 4 4 +", "a 4 4 1 2056", line_of("a 4 4 +")),
     ] {
         std::fs::write(&file, text.replacen(right, wrong, 1)).unwrap();
-        let checks = verify_file(&file, &mut || ()).unwrap();
+        let checks = verify_file(&file, &[], &mut || ()).unwrap();
         let first = checks.checks.iter().find_map(|check| check.first.clone()).unwrap();
         assert!(!checks.passed() && first.line == line, "{first:?}");
     }
@@ -180,7 +180,7 @@ fn a_wrong_answer_is_found_on_its_line() {
         let line = talk.lines().position(|line| line.contains(right)).unwrap() + 1;
         let file = folder.join("talk.txt");
         std::fs::write(&file, talk.replacen(right, wrong, 1)).unwrap();
-        let checks = verify_file(&file, &mut || ()).unwrap();
+        let checks = verify_file(&file, &[], &mut || ()).unwrap();
         let first = checks.checks.iter().find_map(|check| check.first.clone()).unwrap();
         assert!(!checks.passed());
         assert_eq!(first.line, line as u64, "{first:?}");
@@ -219,7 +219,7 @@ fn the_trace_is_what_its_statistics_say() {
 fn recorded_programs_meet_what_address_spaces_hold() {
     for name in ["selfmaps", "pynumpy", "chromium"] {
         let file = data_folder().unwrap().join(format!("traces/{name}.vma.csv.zst"));
-        let checks = verify_file(&file, &mut || {}).unwrap();
+        let checks = verify_file(&file, &[], &mut || {}).unwrap();
         for check in &checks.checks {
             assert_eq!(check.mismatches, 0, "{name}: {} of {}: {:?}", check.what, check.engine, check.first);
             assert!(check.comparisons > 0, "{name}: {}", check.what);

@@ -102,7 +102,7 @@ fn rows_make_the_tree_of_the_recording() {
     }
     tree.validate().unwrap();
     let workload = from_file(Path::new(&trace)).unwrap();
-    let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
+    let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.clone());
     let mut last = Vec::new();
     for op in &workload.ops {
         // Its content before the end of the process, which empties it.

@@ -13,16 +13,22 @@ pub struct Space {
     pub granule: Align,
 }
 
-/// An engine at work.
+/// An engine at work. One that is known by its answers alone tells nothing else.
 pub trait Session: Driven<Op, Answer> {
-    /// Shows every free block in address order.
-    fn free_blocks(&self, visit: &mut dyn FnMut(Span));
+    /// Shows every free block in address order, if the engine shows any.
+    fn free_blocks(&self, visit: &mut dyn FnMut(Span)) {
+        let _ = visit;
+    }
 
     /// Of the bytes of its structures, those that know the free blocks, where that is a structure of its own.
-    fn free_index_bytes(&self) -> Option<usize>;
+    fn free_index_bytes(&self) -> Option<usize> {
+        None
+    }
 
     /// The same engine in the same state; `None` if it cannot be copied.
-    fn duplicate(&self) -> Option<Box<dyn Session>>;
+    fn duplicate(&self) -> Option<Box<dyn Session>> {
+        None
+    }
 }
 
 impl<E: Engine + 'static> Session for Driver<E> {

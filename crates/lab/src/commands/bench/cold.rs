@@ -127,6 +127,6 @@ fn asked(subject: Benched, names: &[String], only: Option<&str>) -> Result<Asked
             Asked::of(engines, only, move |engines, n, judged| cold::percpu(engines, config, n, judged))
         }
         Benched::Maple => Asked::of(find_maps(names)?, only, |engines, n, _| Ok(cold::maps(engines, n))),
-        _ => return Err(Failure::Usage("--cold: for kva, percpu and maple alone".to_owned())),
+        _ => return usage("--cold: for kva, percpu and maple alone"),
     })
 }

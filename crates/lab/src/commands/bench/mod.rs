@@ -105,7 +105,7 @@ fn that_fit(
     if !sized && options.sizes.is_empty() {
         return Ok(fit);
     } else if !sized {
-        return Err(Failure::Usage("--n, --growth: none of these workloads has sizes".to_owned()));
+        return usage("--n, --growth: none of these workloads has sizes");
     }
     for &n in sizes {
         match check_memory(n.into(), bytes_each) {

@@ -32,11 +32,7 @@ fn singly<T: Counts>(make: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<boo
     for _ in 0..BATCH {
         all.push(make()?);
     }
-    is_used(black_box(&all))
-}
-
-fn is_used<T: Counts>(all: &[T]) -> anyhow::Result<bool> {
-    let last = all.last().ok_or_else(|| anyhow::anyhow!("an empty batch"))?;
+    let last = black_box(&all).last().ok_or_else(|| anyhow::anyhow!("an empty batch"))?;
     last.add(1);
     Ok(last.total() == 1)
 }

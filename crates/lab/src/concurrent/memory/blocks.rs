@@ -18,13 +18,10 @@ const WARM_BLOCKS: (usize, usize) = (2, 64);
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let engines = bench.memories(KEPT)?;
     for &len in if bench.options.quick { QUICK } else { USUAL } {
+        let kib = count((len / KIB) as u64);
         for threads in threads() {
             for (who, engine) in &engines {
-                bench.progress.tick(&format!(
-                    "block: {} KiB, checking {}",
-                    count((len / KIB) as u64),
-                    who.label()
-                ));
+                bench.progress.tick(&format!("block: {kib} KiB, checking {}", who.label()));
                 at_once(threads, &|_| Ok(()), &|thread| engine.check(len, thread))
                     .map_err(|wrong| wrong.context(who.label()))?;
             }
@@ -38,8 +35,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
                     let pairs = Box::new(move |count| memset(count, len));
                     turns.push(turn(MEMSET, pairs, len, threads, content));
                 }
-                let what =
-                    format!("block: {} KiB {}, {threads} threads", count((len / KIB) as u64), content.name());
+                let what = format!("block: {kib} KiB {}, {threads} threads", content.name());
                 in_rounds(bench, &what, false, bench.amount.rounds, turns)?;
             }
         }

@@ -6,7 +6,7 @@ use super::replay::{most_steps, read, recordings};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::place::{bytes_of, resident_bytes};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::itself;
 use crate::record::{Metric, Stat, count};
 use crate::workload::{Workload, whole_scene};
@@ -80,7 +80,7 @@ pub fn measure(what: &str, engine: &str) -> anyhow::Result<Vec<u64>> {
             let areas = read(Path::new(file), steps.parse()?)?;
             replayed(make(RetainPolicy::default())?.as_ref(), &areas)
         }
-        _ => Err(Failure::Usage(format!("no workload {what:?}")).into()),
+        _ => usage(format!("no workload {what:?}")),
     }
 }
 

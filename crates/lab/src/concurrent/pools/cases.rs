@@ -1,8 +1,8 @@
 //! `pair`, `replace`, `locate`: what an operation takes by threads at once, by the wall clock, and what locks it takes.
 
-use super::engines::{ENTRIES, Entry, FINDS, Held, Loops, REFERENCE};
+use super::engines::{ENTRIES, Entry, FINDS, REFERENCE};
 use super::lock::Used;
-use super::pool::PAGE;
+use super::pool::{Held, PAGE, Pool};
 use super::{Bench, SUITE};
 use crate::concurrent::place::{Work, threads, wall_clock};
 use crate::concurrent::{self, Who};
@@ -24,7 +24,7 @@ const ADDRESSES: usize = 8192;
 /// What is timed: what a thread does, the locks that are counted meanwhile, and what is looked at behind each round.
 struct Timed<'a> {
     who: Who,
-    locks: Option<&'a dyn Loops>,
+    locks: Option<&'a dyn Pool>,
     work: Box<Work<'a>>,
     check: Box<dyn Fn() -> anyhow::Result<()> + 'a>,
 }
@@ -40,9 +40,9 @@ fn time(
     let what = format!("{workload}: {threads} threads");
     let rounds = bench.rounds(&what, 0..=bench.amount.rounds, all.len(), |_, at| {
         let Timed { locks, work, check, .. } = &all[at];
-        let before = locks.map(all_locks);
+        let before = locks.map(Pool::used);
         let (took, _) = wall_clock(threads, &|_| Ok(()), work)?;
-        let used = locks.zip(before).map(|(pool, before)| all_locks(pool).since(before));
+        let used = locks.zip(before).map(|(pool, before)| pool.used().since(before));
         check()?;
         Ok((took, used))
     })?;
@@ -55,28 +55,17 @@ fn time(
         let mut figures = bench.results.of(of.who.key(SUITE, workload, op).param(Field::Threads, threads));
         figures.rounds(Metric::Time, &of_rounds(&|ns| ns / operations as f64), samples);
         figures.rounds(Metric::Rate, &of_rounds(&|ns| each_round / (ns / 1e9)), samples);
-        for (metric, count) in [(Metric::Locks, 0), (Metric::LockWaits, 1)] {
-            let used =
-                rounds.iter().filter_map(|(_, used)| Some([used.as_ref()?.taken, used.as_ref()?.waits]));
-            if of.locks.is_some() && samples > 0 {
-                let mean = used.map(|used| used[count]).sum::<u64>() as f64 / samples as f64;
-                figures.put(metric, Stat::Mean, mean, samples);
-            }
+        let used: Option<Used> = rounds.iter().map(|(_, used)| *used).sum();
+        if let Some(used) = used.filter(|_| samples > 0) {
+            figures.put(Metric::Locks, Stat::Mean, used.taken as f64 / samples as f64, samples);
+            figures.put(Metric::LockWaits, Stat::Mean, used.waits as f64 / samples as f64, samples);
         }
     }
     Ok(())
 }
 
-/// All locks of a space together.
-fn all_locks(pool: &dyn Loops) -> Used {
-    pool.used().into_iter().fold(Used::default(), |all, (_, used)| Used {
-        taken: all.taken + used.taken,
-        waits: all.waits + used.waits,
-    })
-}
-
 /// The spaces that are asked for, made anew.
-fn made(bench: &Bench, all: impl IntoIterator<Item = Entry>) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
+fn made(bench: &Bench, all: impl IntoIterator<Item = Entry>) -> anyhow::Result<Vec<(Who, Box<dyn Pool>)>> {
     bench.wanted(all).into_iter().map(|(who, make)| Ok((who, make()?))).collect()
 }
 
@@ -155,7 +144,7 @@ pub(super) fn replacements(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 /// Whether what threads hold is apart from each other, and found where it is.
-pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
+pub fn apart(pool: &dyn Pool, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     held.iter().for_each(|held| blocks.extend(&held.lock().blocks));
     let lengths = blocks.iter().map(|(first, pages)| (*first, pages * PAGE));
@@ -171,7 +160,7 @@ pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Resul
     Ok(())
 }
 
-fn give_all_back(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
+fn give_all_back(pool: &dyn Pool, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     for held in held {
         for (first, _) in held.lock().blocks.drain(..) {
             let [freed, again] = [(); 2].map(|()| pool.free(first));
@@ -182,7 +171,7 @@ fn give_all_back(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::R
 }
 
 /// Whether a space that holds nothing is one free block.
-pub fn settled(pool: &dyn Loops, who: &Who) -> anyhow::Result<()> {
+pub fn settled(pool: &dyn Pool, who: &Who) -> anyhow::Result<()> {
     let blocks = pool.settle();
     anyhow::ensure!(blocks == 1, "{}: {blocks} free blocks, though nothing is held", who.label());
     Ok(())

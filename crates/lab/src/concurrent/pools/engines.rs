@@ -4,68 +4,15 @@ use super::lock::{Lock, Used};
 use super::pool::{FIRST_PAGE, PAGE, Pool, address_space, whole};
 use super::split::Split;
 use crate::concurrent::Who;
-use crate::workload::SplitMix;
 use freehold::kva::{AddressSpace, PooledSpace, Request};
 use freehold::units::{Align, Span};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 
-/// The largest random block.
-const MOST_PAGES: u64 = 64;
 /// Ours.
 pub const POOLED: &str = "pooled-space";
 /// One lock over an `AddressSpace`.
 pub const ONE_LOCK: &str = "one-lock";
-
-/// Operations in loops, so that each is not called through a table.
-pub trait Loops: Pool {
-    /// Takes and gives back so many blocks, one at a time; whether all went well.
-    fn pairs(&self, count: usize, pages: u64) -> bool {
-        (0..count).all(|_| self.alloc(pages).is_some_and(|first| self.free(first)))
-    }
-
-    /// Gives back a random one of the blocks, and takes another of random size, so often; whether all went well.
-    fn replace(&self, held: &mut Held, count: usize) -> bool {
-        (0..count).all(|_| {
-            let at = held.random.uniform(held.blocks.len() as u64) as usize;
-            let pages = held.pages();
-            self.free(held.blocks[at].0)
-                && self.alloc(pages).map(|first| held.blocks[at] = (first, pages)).is_some()
-        })
-    }
-
-    /// Finds the blocks of these addresses; how many have none.
-    fn locates(&self, addresses: &[u64]) -> u64 {
-        let has = |address: u64| self.locate(address).is_some_and(|span| span.contains(address));
-        addresses.iter().map(|&address| u64::from(!has(address))).sum()
-    }
-}
-
-impl<T: Pool> Loops for T {}
-
-/// What a thread holds.
-pub struct Held {
-    /// First address and pages.
-    pub blocks: Vec<(u64, u64)>,
-    random: SplitMix,
-}
-
-impl Held {
-    /// Takes so many blocks.
-    pub fn new(pool: &dyn Loops, count: usize, seed: u64) -> anyhow::Result<Self> {
-        let mut held = Self { blocks: Vec::with_capacity(count), random: SplitMix::new(seed) };
-        for _ in 0..count {
-            let pages = held.pages();
-            let first = pool.alloc(pages).ok_or_else(|| anyhow::anyhow!("no room for {pages} pages"))?;
-            held.blocks.push((first, pages));
-        }
-        Ok(held)
-    }
-
-    fn pages(&mut self) -> u64 {
-        1 + self.random.uniform(MOST_PAGES)
-    }
-}
 
 /// One lock over all.
 struct OneLock(Lock<AddressSpace<()>>);
@@ -83,8 +30,8 @@ impl Pool for OneLock {
         self.0.with(|space| space.region_at(address).map(|region| region.span()))
     }
 
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        vec![("all", self.0.used())]
+    fn used(&self) -> Used {
+        self.0.used()
     }
 
     fn settle(&self) -> usize {
@@ -111,9 +58,9 @@ impl Pool for PooledSpace {
         Self::locate(self, address)
     }
 
-    fn used(&self) -> Vec<(&'static str, Used)> {
+    fn used(&self) -> Used {
         let stats = self.stats();
-        vec![("core", Used { taken: stats.core_locks, waits: stats.core_lock_waits })]
+        Used { taken: stats.core_locks, waits: stats.core_lock_waits }
     }
 
     fn settle(&self) -> usize {
@@ -151,7 +98,7 @@ impl Pool for Found {
 }
 
 /// A space that can be made anew.
-pub type Entry = (Who, fn() -> anyhow::Result<Box<dyn Loops>>);
+pub type Entry = (Who, fn() -> anyhow::Result<Box<dyn Pool>>);
 
 /// Every space that hands out ranges.
 pub const ENTRIES: [Entry; 4] = [

@@ -12,6 +12,15 @@ pub struct Used {
     pub waits: u64,
 }
 
+impl std::iter::Sum for Used {
+    fn sum<I: Iterator<Item = Self>>(each: I) -> Self {
+        each.fold(Self::default(), |all, one| Self {
+            taken: all.taken + one.taken,
+            waits: all.waits + one.waits,
+        })
+    }
+}
+
 impl Used {
     /// Since then.
     pub fn since(self, before: Self) -> Self {

@@ -193,12 +193,11 @@ impl Pool for Split {
         })
     }
 
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        let locks = self.nodes.iter().flat_map(|node| {
-            let pools = node.pools.iter().map(|pools| ("pools", pools.used()));
-            [("busy", node.busy.used()), ("lazy", node.lazy.used())].into_iter().chain(pools)
-        });
-        locks.chain([("free", self.free.used())]).collect()
+    fn used(&self) -> Used {
+        let of_node = |node: &Node| -> Used {
+            [node.busy.used(), node.lazy.used()].into_iter().chain(node.pools.iter().map(Lock::used)).sum()
+        };
+        self.nodes.iter().map(of_node).chain([self.free.used()]).sum()
     }
 
     fn settle(&self) -> usize {

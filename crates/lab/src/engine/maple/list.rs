@@ -5,7 +5,7 @@ use super::{AnyMapRanges, LinuxTree, Map, SharedTree, WordMapRanges};
 use crate::engine::Compared;
 use crate::engine::listed::{engines, facts};
 use crate::engine::outside::Library;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges, Second};
 use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, TreeFlags, Trees};
 
@@ -101,9 +101,7 @@ pub fn find_benched(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
     let engines = EngineEntry::find(names, Compared::InBench)?;
     match engines.iter().find(|entry| entry.map.is_none() && entry.outside.is_none()) {
         None => Ok(engines),
-        Some(entry) => {
-            Err(Failure::Usage(format!("{}: it is verified, and no map to compare with", entry.engine)))
-        }
+        Some(entry) => usage(format!("{}: it is verified, and no map to compare with", entry.engine)),
     }
 }
 
@@ -115,8 +113,6 @@ pub fn find_maps(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
     let engines = find_benched(names)?;
     match engines.iter().find(|entry| entry.outside.is_some()) {
         None => Ok(engines),
-        Some(entry) => {
-            Err(Failure::Usage(format!("{}: of engines from outside times alone are benched", entry.engine)))
-        }
+        Some(entry) => usage(format!("{}: of engines from outside times alone are benched", entry.engine)),
     }
 }

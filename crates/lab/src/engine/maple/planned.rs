@@ -9,19 +9,11 @@ use std::hint::black_box;
 
 /// Planners with their names in rows.
 pub const PLANNERS: [(Planner, &str); Planner::ALL.len()] =
-    [with_name(Planner::Worst), with_name(Planner::Vacancy), with_name(Planner::Exact)];
-
-const fn with_name(planner: Planner) -> (Planner, &'static str) {
-    (planner, planner_name(planner))
-}
+    [(Planner::Worst, "worst"), (Planner::Vacancy, "vacancy"), (Planner::Exact, "exact")];
 
 /// A planner's name in rows.
-pub const fn planner_name(planner: Planner) -> &'static str {
-    match planner {
-        Planner::Worst => "worst",
-        Planner::Vacancy => "vacancy",
-        Planner::Exact => "exact",
-    }
+pub fn planner_name(planner: Planner) -> &'static str {
+    PLANNERS.iter().find(|(known, _)| *known == planner).map_or("", |(_, name)| name)
 }
 
 /// Store types with their names, as they stand in files.
@@ -124,13 +116,6 @@ impl PlannedRanges {
     /// The tree.
     pub fn map(&self) -> &WordMap<u64> {
         &self.map
-    }
-
-    /// The plan that was committed last, if that was after the last question.
-    pub fn last_committed(&mut self) -> Option<Facts> {
-        let last = self.ask.0.pop();
-        self.ask.0.clear();
-        last
     }
 
     /// Plans that were committed since this was asked last.

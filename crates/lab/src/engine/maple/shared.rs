@@ -39,11 +39,6 @@ fn value(found: Option<Entry>) -> Value {
     }
 }
 
-/// The same of what does not show reserved entries.
-fn plain(found: Option<Entry>) -> Value {
-    value(found.flatten().map(Some))
-}
-
 fn refusal(rejected: Rejected<Entry, WriteError>) -> Refusal {
     match rejected.cause {
         WriteError::Occupied { .. } => Refusal::Exists,
@@ -133,7 +128,8 @@ impl Engine for SharedTree {
     }
 
     fn load(&self, index: u64) -> Value {
-        plain(self.shared.read().get(index))
+        // It does not show reserved entries.
+        value(self.shared.read().get(index).flatten().map(Some))
     }
 
     fn find(&self, index: u64, max: u64, after: bool) -> (Value, u64) {

@@ -26,16 +26,23 @@ pub trait Map: Trees {
     }
 
     /// An independent copy, if there can be one.
-    fn duplicate(&self) -> Option<Box<dyn Map>>;
+    fn duplicate(&self) -> Option<Box<dyn Map>> {
+        None
+    }
 
-    /// Whether it looks for gaps one by one.
-    fn gap_is_linear(&self) -> bool;
+    /// Whether it is known to look for gaps one by one.
+    fn gap_is_linear(&self) -> bool {
+        false
+    }
 
     /// Ranges.
     fn count(&self) -> usize;
 
     /// Two new maps of its kind, of two types of values, each with the ranges that are inserted, if it has these types.
-    fn two(&self, inserted: &Steps) -> Option<Box<dyn Two>>;
+    fn two(&self, inserted: &Steps) -> Option<Box<dyn Two>> {
+        let _ = inserted;
+        None
+    }
 }
 
 impl<R: Second + 'static> Map for RangeDriver<R> {

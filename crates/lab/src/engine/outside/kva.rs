@@ -40,18 +40,7 @@ impl Spoken for Ranges {
     }
 }
 
-impl Session for Outside<Ranges> {
-    /// It shows none.
-    fn free_blocks(&self, _: &mut dyn FnMut(Span)) {}
-
-    fn free_index_bytes(&self) -> Option<usize> {
-        None
-    }
-
-    fn duplicate(&self) -> Option<Box<dyn Session>> {
-        None
-    }
-}
+impl Session for Outside<Ranges> {}
 
 impl Library {
     /// An engine for a space.

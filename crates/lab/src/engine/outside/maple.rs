@@ -2,7 +2,7 @@
 
 use super::Library;
 use super::ranges::{Crossing, Part, gap};
-use crate::engine::maple::{Map, Two};
+use crate::engine::maple::Map;
 use freehold_harness::outside::{Answer as Told, Op as Ask, Scene, status, what};
 use freehold_trace::maple::{Answer, GapRequest, Op, RangeDriver, Steps, Trees, Value};
 use std::time::Duration;
@@ -74,20 +74,7 @@ impl Map for Crossing<RangeDriver<Part>> {
         (sum, Duration::from_nanos(ns))
     }
 
-    fn duplicate(&self) -> Option<Box<dyn Map>> {
-        None
-    }
-
-    /// It is not known.
-    fn gap_is_linear(&self) -> bool {
-        false
-    }
-
     fn count(&self) -> usize {
         usize::try_from(self.driver.content(false).0).unwrap_or(usize::MAX)
-    }
-
-    fn two(&self, _: &Steps) -> Option<Box<dyn Two>> {
-        None
     }
 }

@@ -11,7 +11,7 @@ mod ranges;
 mod spaces;
 
 use super::Takes;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::itself;
 use freehold::units::Tally;
 use freehold_harness::outside::{About, Answer, Op, Process, Scene};
@@ -95,9 +95,9 @@ const TAKES: [Takes; 4] = [Takes::Any, Takes::Lowest, Takes::Highest, Takes::Bes
 pub fn register(name: &str, takes: Takes, make: MakeGuest) -> Result<(), Failure> {
     let takes = TAKES.iter().position(|known| *known == takes).and_then(|at| u32::try_from(at).ok());
     let Some(takes) = takes.filter(|_| name.starts_with(GUEST)) else {
-        return Err(Failure::Usage(format!(
+        return usage(format!(
             "{name}: no guest, whose name is {GUEST} and more, and takes any, the lowest, the highest or the best address"
-        )));
+        ));
     };
     let about = About { family: KVA, takes, ..About::default() };
     let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
@@ -139,7 +139,7 @@ impl Library {
         let Some(path) = name.strip_prefix(PREFIX) else { return Ok(None) };
         let path = PathBuf::from(path);
         if path.as_os_str().is_empty() {
-            return Err(Failure::Usage(format!("engine {name}: the path of a shared object is missing")));
+            return usage(format!("engine {name}: the path of a shared object is missing"));
         }
         let (_, about) =
             process(&path).map_err(|reason| Failure::Usage(format!("engine {name}: {reason}")))?;

@@ -3,7 +3,7 @@
 use super::{Library, Outside, Spoken};
 use crate::engine::percpu::Scene;
 use freehold_harness::outside::{self, status, what};
-use freehold_trace::percpu::{Answer, ChunkLine, Footprint, Op, PageMap, Session};
+use freehold_trace::percpu::{Answer, Footprint, Op, Session};
 use std::collections::HashMap;
 
 /// The chunks in the order in which they first held an object, by the engine's numbers; and how many objects are live.
@@ -51,46 +51,11 @@ impl Spoken for Chunks {
     }
 }
 
-/// It knows no pages, and leaves nothing for later.
 impl Session for Outside<Chunks> {
-    fn balanced(&self) -> bool {
-        false
-    }
-
-    fn balance(&mut self) {}
-
-    fn limit_pages(&mut self, _: Option<u64>) -> bool {
-        false
-    }
-
-    fn pages_left(&self) -> Option<u64> {
-        None
-    }
-
-    fn populated_pages(&self) -> u64 {
-        0
-    }
-
     fn footprint(&self) -> Footprint {
         let chunks = self.spoken.numbers.len() as u64;
         let metadata_bytes = self.wire.bytes() as u64;
         Footprint { chunks, objects: self.spoken.live, metadata_bytes, ..Footprint::default() }
-    }
-
-    fn chunk_lines(&self) -> Option<Vec<ChunkLine>> {
-        None
-    }
-
-    fn page_map(&self) -> Option<PageMap> {
-        None
-    }
-
-    fn page_changes(&self) -> u64 {
-        0
-    }
-
-    fn duplicate(&self) -> Option<Box<dyn Session>> {
-        None
     }
 }
 

@@ -19,7 +19,7 @@ use super::clock;
 use super::instructions::{CACHE_BYTES, lines, measured};
 use super::plan::in_turn;
 use crate::Progress;
-use crate::record::{Counts, Key, Metric, Results, Stat};
+use crate::record::{Counts, Key, Metric, Results, Stat, under};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -98,7 +98,7 @@ pub fn time(subjects: &mut [Subject], results: &mut Results, progress: &mut Prog
         let took = before.elapsed();
         cold.check(at).map_err(|reason| anyhow::anyhow!("{WORKLOAD}: {label}: operation {at}: {reason}"))?;
         let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).saturating_sub(cost_ns);
-        of_op(&mut times[turn], cold.op(at)).add(ns);
+        under(&mut times[turn], cold.op(at)).add(ns);
         anyhow::Ok(())
     })?;
     for (subject, times) in subjects.iter().zip(times) {
@@ -107,15 +107,6 @@ pub fn time(subjects: &mut [Subject], results: &mut Results, progress: &mut Prog
         }
     }
     Ok(())
-}
-
-/// The counts of an operation, in the order in which operations come.
-fn of_op<'a>(all: &'a mut Vec<(&'static str, Counts)>, op: &'static str) -> &'a mut Counts {
-    let at = all.iter().position(|(known, _)| *known == op).unwrap_or_else(|| {
-        all.push((op, Counts::default()));
-        all.len() - 1
-    });
-    &mut all[at].1
 }
 
 /// Adds the lines that operations touch, of the program that is run under callgrind with these arguments.
@@ -128,7 +119,7 @@ pub fn count(subject: &Subject, arguments: &[String], results: &mut Results) -> 
     let empty = empty.last().copied().unwrap_or(0);
     let mut touched: Vec<(&'static str, Counts)> = Vec::new();
     for (at, &missed) in missed.iter().enumerate() {
-        of_op(&mut touched, subject.cold.op(at)).add(missed.saturating_sub(empty));
+        under(&mut touched, subject.cold.op(at)).add(missed.saturating_sub(empty));
     }
     for (op, mut touched) in touched {
         let samples = touched.len() as u64;

@@ -2,11 +2,10 @@
 
 use super::{EngineRun, Replayable};
 use crate::family::{Judge, Maple, MapleJudge};
-use crate::kind::Kind;
 use crate::record::{Field, Figures, Metric, Results, Stat};
 use crate::run::Calls;
 use crate::workload::Workload;
-use crate::workload::vma::{from_file, tree_from_file};
+use crate::workload::vma::from_file;
 use freehold_trace::vma::{Answer, Call, Fault, Footprint, Op, Session, contradictions};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +15,7 @@ impl Replayable for Maple {
     type State = Footprint;
 
     fn workload(name: &Path) -> anyhow::Result<Workload<Self>> {
-        Ok(if Kind::of(name)? == Kind::TreeEvents { tree_from_file(name)? } else { from_file(name)? })
+        Ok(from_file(name)?)
     }
 
     /// A space is looked at as a whole before it goes.

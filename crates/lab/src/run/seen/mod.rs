@@ -18,7 +18,7 @@ use std::path::Path;
 /// Calls a function of the family that a workload is for.
 macro_rules! of_family {
     ($name:expr, $call:ident($($argument:expr),*)) => {
-        match $crate::workload::suite_of($name)? {
+        match $crate::workload::kind_of($name)?.suite() {
             $crate::kind::Suite::Kva => $call::<$crate::family::Kva>($($argument),*),
             $crate::kind::Suite::Percpu => $call::<$crate::family::Percpu>($($argument),*),
             $crate::kind::Suite::Maple => $call::<$crate::family::Maple>($($argument),*),

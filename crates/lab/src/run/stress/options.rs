@@ -1,7 +1,7 @@
 //! What is asked of `freehold stress`, whatever is stressed.
 
 use crate::choices::{Choices, cases, stressed_engines};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::workload::suite::{CaseInfo, Params, Suited, find_cases};
 use freehold::units::Bytes;
 use std::time::Duration;
@@ -128,9 +128,7 @@ impl Options {
             ("--duration", duration.is_some()),
         ];
         let foreign = given.into_iter().find(|(option, given)| *given && !takes.contains(option));
-        foreign.map_or(Ok(()), |(option, _)| {
-            Err(Failure::Usage(format!("{option}: {what} takes {}", takes.join(", "))))
-        })
+        foreign.map_or(Ok(()), |(option, _)| usage(format!("{option}: {what} takes {}", takes.join(", "))))
     }
 
     /// The parameters of cases, which have so many loops unless others are asked for.
@@ -154,7 +152,7 @@ pub fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>
     };
     if chosen.is_empty() {
         let reason = "no case that concerns address space; there are";
-        return Err(Failure::Usage(format!("--mask {mask}: {reason} {}", known().join(", "))));
+        return usage(format!("--mask {mask}: {reason} {}", known().join(", ")));
     }
     Ok(chosen)
 }

@@ -13,7 +13,7 @@ const NAME: &str = "the talk's worked example";
 /// The bundled data cannot be read.
 pub fn add(results: &mut Results) -> anyhow::Result<()> {
     let file = data_folder()?.join("vectors/kva/talk.txt");
-    let checks = verify_file(&file, &mut || ())?;
+    let checks = verify_file(&file, &[], &mut || ())?;
     let comparisons: u64 = checks.checks.iter().map(|check| check.comparisons).sum();
     let mismatches = checks.checks.iter().map(|check| check.mismatches).sum();
     let key = Key::new("kva", NAME).engine("rbtree").param(Field::Placement, "linux");

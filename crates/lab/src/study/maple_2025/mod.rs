@@ -100,11 +100,6 @@ fn ours(workload: &str, planner: &str) -> Key {
     Key { default: true, ..key.param(Field::Who, format!("ours, {planner}")) }
 }
 
-/// The same about the kernel's.
-fn kernels(workload: &str, planner: &str, who: &str) -> Key {
-    Key::new("maple", workload).param(Field::Planner, planner).param(Field::Who, who)
-}
-
 fn add_histogram(results: &mut Results, key: &Key, histogram: &Histogram) {
     for (&value, &times) in &histogram.0 {
         results.of(key.clone().param(Field::N, value)).total(Metric::Requests, times);
@@ -136,7 +131,7 @@ fn stream(stream: &StreamRun, results: &mut Results) {
     }
     let [taken, returned] = stream.kernel_used;
     for (planner, who, requests) in kernel {
-        let key = kernels(&workload, planner, &who);
+        let key = Key::new("maple", &*workload).param(Field::Planner, planner).param(Field::Who, who);
         add_histogram(results, &key.clone().op("prealloc"), requests);
         let totalled = [stream.stores, requests.total(), taken];
         totals(results, key, totalled, (Metric::NodesReturned, returned));

@@ -44,7 +44,7 @@ pub(super) struct Program {
 impl Program {
     /// Runs a workload.
     pub(super) fn of(workload: Workload<Maple>) -> Self {
-        let mut spaces = Spaces::<PlannedRanges>::new(workload.scene.kinds.clone());
+        let mut spaces = Spaces::<PlannedRanges>::new(workload.scene.clone());
         let (mut ledger, mut by_call) = (Ledger::default(), BTreeMap::<_, OfCall>::new());
         let (mut faults, mut points) = (BTreeMap::new(), Vec::new());
         let stretch = workload.ops.len().div_ceil(POINTS).max(1);

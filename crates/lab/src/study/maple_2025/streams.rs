@@ -122,7 +122,7 @@ impl Replay {
         }
         let taken = map.map().nodes_taken() - before;
         run.taken += if write.bulk { 0 } else { taken };
-        if let Some(facts) = map.last_committed() {
+        if let Some(facts) = map.take_committed().pop() {
             run.largest_difference = run.largest_difference.max(facts.nodes.abs_diff(taken));
             run.ours.note(&facts, times);
         }

@@ -39,7 +39,8 @@ fn replay<P: Placement + Clone>(
         replay.record(vectors.line(), &record);
         tick();
     }
-    replay.checked.compare(vectors.line(), "no balancing left over", replay.left_over());
+    let left_over = if replay.balance_due { "balancing" } else { "no balancing left over" };
+    replay.checked.compare(vectors.line(), "no balancing left over", left_over);
     Ok(replay.checked)
 }
 
@@ -149,10 +150,6 @@ impl<P: Placement + Clone> Replay<P> {
                 format!("{}:{got:>w$}", name.trim_start(), w = value.len()),
             );
         }
-    }
-
-    fn left_over(&self) -> &'static str {
-        if self.balance_due { "balancing" } else { "no balancing left over" }
     }
 
     fn digest(&mut self, line: u64, expected: &Digest) {

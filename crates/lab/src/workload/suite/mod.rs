@@ -65,7 +65,7 @@ pub use tree::{BENCHED as MAPS_BENCHED, TreeKind};
 
 use super::SplitMix;
 use crate::engine::Listed;
-use crate::failure::{Failure, unknown};
+use crate::failure::{Failure, unknown, usage};
 use crate::family::{Family, Kva};
 use freehold::units::Bytes;
 use std::fmt::Debug;
@@ -127,7 +127,7 @@ pub trait Suited: Family<Op: ObjectOp> + PartialEq {
 /// Refuses a size of units where there are none.
 fn no_units(unit: Option<Bytes>) -> Result<(), Failure> {
     match unit {
-        Some(_) => Err(Failure::Usage("--unit: only per-CPU memory has units".to_owned())),
+        Some(_) => usage("--unit: only per-CPU memory has units"),
         None => Ok(()),
     }
 }

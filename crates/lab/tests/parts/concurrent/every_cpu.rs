@@ -2,7 +2,6 @@ use freehold::kva::{AddressSpace, Placement, Request};
 use freehold::units::{Align, Span};
 use freehold_lab::Progress;
 use freehold_lab::concurrent::every_cpu::{on_engine, stress_every_cpu};
-use freehold_lab::concurrent::pools::lock::Used;
 use freehold_lab::concurrent::pools::pool::{Pool, whole};
 use freehold_lab::run::stress::{Options, cases_of};
 use std::sync::{Mutex, PoisonError};
@@ -65,10 +64,6 @@ impl Pool for Liar {
         let this = current().id();
         let has = |(thread, span): &&(ThreadId, Span)| *thread == this && span.contains(address);
         self.space().1.iter().find(has).map(|(_, span)| *span)
-    }
-
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        Vec::new()
     }
 
     fn settle(&self) -> usize {

@@ -3,9 +3,8 @@ use freehold::kva::Request;
 use freehold::units::Span;
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::pools::cases;
-use freehold_lab::concurrent::pools::engines::{ENTRIES, FINDS, Held, ONE_LOCK};
-use freehold_lab::concurrent::pools::lock::Used;
-use freehold_lab::concurrent::pools::pool::{Pool, whole};
+use freehold_lab::concurrent::pools::engines::{ENTRIES, FINDS, ONE_LOCK};
+use freehold_lab::concurrent::pools::pool::{Held, Pool, whole};
 use freehold_lab::concurrent::{Options, POOLS, Who};
 use freehold_lab::record::{Field, Metric, Record};
 use freehold_lab::{Progress, promises};
@@ -104,10 +103,6 @@ impl Pool for Liar {
 
     fn locate(&self, _: u64) -> Option<Span> {
         None
-    }
-
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        Vec::new()
     }
 
     fn settle(&self) -> usize {

@@ -9,7 +9,7 @@ fn differs(lines: &[&str]) -> Option<String> {
     text.push_str("# end ops 3 handles 2 live 1\n");
     let file = std::env::temp_dir().join(format!("freehold-placements-{}.txt", std::process::id()));
     std::fs::write(&file, text).unwrap();
-    let checks = verify_file(&file, &mut || ());
+    let checks = verify_file(&file, &[], &mut || ());
     std::fs::remove_file(&file).unwrap();
     checks.unwrap().checks.remove(0).first.map(|first| first.got)
 }

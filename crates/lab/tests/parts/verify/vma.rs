@@ -1,5 +1,5 @@
 use freehold::units::{Align, Span};
-use freehold_lab::engine::vma::{ENGINES, EngineEntry, Scene, SpacesFacts};
+use freehold_lab::engine::vma::{ENGINES, EngineEntry, SpacesFacts};
 use freehold_lab::run::measure;
 use freehold_lab::verify::vma::calls;
 use freehold_lab::workload::Workload;
@@ -79,7 +79,7 @@ fn program(ends: bool) -> Workload<freehold_lab::family::Maple> {
     };
     let calls = [Call::Exec, map(16), map(32)].into_iter().chain(ends.then_some(Call::Destroy));
     let ops = calls.map(|call| Op { space: 0, call }).collect();
-    Workload::new("two areas", "", Scene { kinds: Kinds::default() }, ops, 1)
+    Workload::new("two areas", "", Kinds::default(), ops, 1)
 }
 
 fn forgetful() -> EngineEntry {
