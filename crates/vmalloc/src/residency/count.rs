@@ -52,7 +52,7 @@ impl ResidentCount {
     #[inline]
     fn change(&self, bytes: i64) {
         let (own, shared) = self.shares.split_at(self.shares.len() / 2);
-        let number = thread_slot::number() as usize;
+        let number = thread_slot::id() as usize;
         let Some(Share(share)) = own.get(number) else {
             // The number of shared counts is a power of two.
             return self.change_shared(&shared[number & (shared.len() - 1)].0, bytes);
