@@ -1,10 +1,14 @@
-//! A pool of nodes: the first may lie in the pool itself, the others in pieces of 64 that never move.
+//! A pool of nodes: the first may lie in the pool itself, the next in one piece, the others in pieces of 16 that never
+//! move.
 //!
 //! ```text
-//!   number   0 .. own         .. 64           .. 128          .. 192
+//!   number   0 .. own         .. 64           .. 80           .. 96
 //!            | in the pool | first piece | second piece | third piece | ...
 //!                        1, 4, 16, 32, 64   all at once
 //! ```
+//!
+//! The first piece is one load nearer than the others, so it is long. They are short, since the operation that needs one
+//! makes all of its nodes.
 //!
 //! A node keeps its number for life. Only [`reserve`](Pool::reserve) allocates memory, so taking a reserved node cannot
 //! fail. Vacant nodes form a free list, linked through the nodes themselves.
@@ -23,8 +27,10 @@ pub type NodeId = u32;
 /// Stands for "no node".
 pub const NO_NODE: NodeId = NodeId::MAX;
 
-/// Nodes of a piece. The first piece is shorter by the nodes in the pool itself.
-const PIECE: usize = 64;
+/// Nodes in the pool itself and in the first piece.
+const FIRST: usize = 64;
+/// Nodes of each other piece.
+const PIECE: usize = 16;
 
 /// A node of a pool. It stores a number while it is vacant.
 pub trait PoolNode: Sized {
@@ -176,13 +182,13 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         if at < self.own.as_ref().len() + self.first.len() {
             return Ok(());
         }
-        if at < PIECE {
+        if at < FIRST {
             if self.first.len() == self.first.capacity() {
-                let more = if at < PIECE / 4 { 3 * at } else { at };
-                self.first.try_reserve_exact(more.clamp(1, PIECE - at))?;
+                let more = if at < FIRST / 4 { 3 * at } else { at };
+                self.first.try_reserve_exact(more.clamp(1, FIRST - at))?;
             }
             self.first.push(T::VACANT);
-        } else if at.is_multiple_of(PIECE) && at / PIECE > self.rest.len() {
+        } else if (at - FIRST) / PIECE == self.rest.len() {
             self.rest.try_reserve(1)?;
             self.rest.push(boxed(core::iter::repeat_with(|| T::VACANT))?);
         }
@@ -263,8 +269,8 @@ impl<T, I: AsRef<[T]>> Index<NodeId> for Pool<T, I> {
     #[inline]
     fn index(&self, id: NodeId) -> &T {
         let (at, own) = (id as usize, self.own.as_ref());
-        if at >= PIECE {
-            &self.rest[at / PIECE - 1][at % PIECE]
+        if at >= FIRST {
+            &self.rest[(at - FIRST) / PIECE][at % PIECE]
         } else if at < own.len() {
             &own[at]
         } else {
@@ -277,8 +283,8 @@ impl<T, I: AsRef<[T]> + AsMut<[T]>> IndexMut<NodeId> for Pool<T, I> {
     #[inline]
     fn index_mut(&mut self, id: NodeId) -> &mut T {
         let at = id as usize;
-        if at >= PIECE {
-            return &mut self.rest[at / PIECE - 1][at % PIECE];
+        if at >= FIRST {
+            return &mut self.rest[(at - FIRST) / PIECE][at % PIECE];
         }
         let own = self.own.as_mut();
         if at < own.len() { &mut own[at] } else { &mut self.first[at - own.len()] }
@@ -351,7 +357,7 @@ mod tests {
 
     /// A copy has capacity for its own nodes only, so it may grow from any number of nodes.
     #[test]
-    fn a_copy_that_grows_holds_one_piece() {
+    fn a_copy_that_grows_holds_the_first_piece() {
         for made in 1..64 {
             let mut pool: Pool<Number> = Pool::new(NoneInline);
             pool.reserve(made).unwrap();

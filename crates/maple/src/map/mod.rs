@@ -68,9 +68,9 @@ use freehold_units::{Broken, Span};
 /// A look-up, a store and a search for a gap descend a tree whose nodes have 256 or 320 bytes. An inner node has up to
 /// 16 children, a leaf up to sixteen entries.
 ///
-/// Storing takes a node when one overflows; erasing never does. Memory for nodes comes in pieces of 64. The list of
-/// pieces, eight bytes each, is copied when it grows, which amortizes to nothing. The first store after a forgotten
-/// transaction frees what that transaction removed: O(n). Removed values are also dropped.
+/// Storing takes a node when one overflows; erasing never does. Memory for nodes comes in pieces of 16, after the first
+/// 64. The list of pieces, eight bytes each, is copied when it grows, which amortizes to nothing. The first store after a
+/// forgotten transaction frees what that transaction removed: O(n). Removed values are also dropped.
 ///
 /// Methods give their cost for n entries. To avoid linear cost, iterate upwards, and search without an alignment.
 pub struct WordMap<E: StoredValue> {
