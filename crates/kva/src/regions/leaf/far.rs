@@ -24,6 +24,12 @@ pub(in crate::regions) fn high_halves() -> Option<High> {
     boxed([[0; WIDTH]; 3]).ok()
 }
 
+/// An address of its two halves.
+#[inline]
+fn whole(high: u32, low: i32) -> u64 {
+    u64::from(high) << 32 | u64::from(low as u32)
+}
+
 impl<V> Leaf<V> {
     #[inline]
     pub(in crate::regions) fn is_far(&self) -> bool {
@@ -58,7 +64,7 @@ impl<V> Leaf<V> {
     #[inline]
     pub(in crate::regions) fn far_whole(&self, half: i32, of: usize, slot: usize) -> u64 {
         let high = self.high.as_ref().expect("K8: a far leaf has high halves");
-        u64::from(high[of][slot]) << 32 | u64::from(half as u32)
+        whole(high[of][slot], half)
     }
 
     /// Whether the last entry can move to the next leaf, to make way for an entry that starts at `new`. Only far leaves
@@ -120,7 +126,6 @@ impl<V> Leaf<V> {
 
     /// The slot in a far leaf of the region that contains a granule below the tail.
     fn far_slot_at(&self, [starts, ends, _]: &[[u32; WIDTH]; 3], granule: u64) -> Option<usize> {
-        let whole = |high: u32, low: i32| u64::from(high) << 32 | u64::from(low as u32);
         let starts = starts.iter().zip(&self.start).map(|(&high, &low)| whole(high, low));
         let ends = ends.iter().zip(&self.end).map(|(&high, &low)| whole(high, low));
         starts.zip(ends).take(self.len()).position(|(start, end)| start <= granule && granule < end)
