@@ -38,15 +38,11 @@ impl Lines {
     pub fn open(file: &Path) -> Result<Self, TraceError> {
         let reader =
             source::open(file).map_err(|reason| TraceError::Open { file: file.to_owned(), reason })?;
-        Ok(Self {
-            file: file.to_owned(),
-            reader,
-            number: 0,
-            size: 0,
-            text: String::new(),
-            lossy: false,
-            endless: false,
-        })
+        Ok(Self::of(file.to_owned(), reader))
+    }
+
+    fn of(file: PathBuf, reader: Box<dyn BufRead>) -> Self {
+        Self { file, reader, number: 0, size: 0, text: String::new(), lossy: false, endless: false }
     }
 
     /// Reads from memory, under a name for errors.
@@ -58,16 +54,7 @@ impl Lines {
     /// Reads from memory, under a name for errors; the bytes need not be text.
     #[must_use]
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Self {
-        let reader = Box::new(std::io::Cursor::new(bytes));
-        Self {
-            file: name.into(),
-            reader,
-            number: 0,
-            size: 0,
-            text: String::new(),
-            lossy: false,
-            endless: false,
-        }
+        Self::of(name.into(), Box::new(std::io::Cursor::new(bytes)))
     }
 
     /// The same, where what is not UTF-8 is replaced: names of tasks and of files, which others chose, may be any bytes.
