@@ -1,7 +1,7 @@
 //! Implementations of traits that iterators over another iterator have in common.
 
 /// Implements the iterator traits, from both ends, by a method of the inner iterator's items. An attribute before the
-/// generics is that of `next`. `, size_hint` passes on the inner iterator's.
+/// generics is that of both steps. `, size_hint` passes on the inner iterator's.
 macro_rules! mapped {
     (
         $(#[$inline:meta])?
@@ -21,6 +21,7 @@ macro_rules! mapped {
         }
 
         impl<$($generics)*> DoubleEndedIterator for $type {
+            $(#[$inline])?
             fn next_back(&mut $self) -> Option<Self::Item> {
                 $self.$inner.next_back().$map($step)
             }

@@ -13,7 +13,8 @@
 //! A node keeps its number for life. Only [`reserve`](Pool::reserve) allocates memory, so taking a reserved node cannot
 //! fail. Vacant nodes form a free list, linked through the nodes themselves.
 //!
-//! Cost: every operation is constant, except for the first piece, which grows by copying up to 32 nodes.
+//! Cost: every operation is constant, except for [`vacate`](Pool::vacate) and the first piece, which grows by copying up
+//! to 32 nodes.
 
 use crate::OutOfMemory;
 use alloc::boxed::Box;
@@ -214,6 +215,14 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         self.vacant_len += 1;
     }
 
+    /// Returns all nodes to the pool. They are taken again in the order of their numbers.
+    ///
+    /// Cost: O(n) for n nodes made so far.
+    pub fn vacate(&mut self) {
+        (self.vacant, self.vacant_len) = (NO_NODE, 0);
+        (0..self.made).rev().for_each(|id| self.give_back(id));
+    }
+
     /// A copy of the pool with the same numbers.
     ///
     /// # Errors
@@ -353,6 +362,9 @@ mod tests {
         all.iter_mut().for_each(|node| node.0 += 1);
         assert_eq!(all.iter().filter(|node| node.0 > 0).count(), 1300);
         assert_eq!((copy.in_use(), copy.made(), copy.vacant().count()), (300, 1300, 1000));
+        pool.vacate();
+        assert_eq!((pool.in_use(), pool.vacant_len()), (0, 1300));
+        assert!(pool.vacant().eq(0..1300), "in the order of their numbers");
     }
 
     /// A copy has capacity for its own nodes only, so it may grow from any number of nodes.

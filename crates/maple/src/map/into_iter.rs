@@ -3,7 +3,7 @@
 use super::WordMap;
 use crate::drop_all::drop_all;
 use crate::entry::{StoredValue, Word};
-use crate::tree::{Direction, SlotPos, Tree};
+use crate::tree::{Direction, EntryCursor, Tree};
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::mem;
@@ -14,27 +14,24 @@ use freehold_units::Span;
 pub struct IntoIter<E: StoredValue> {
     /// It keeps its words, which are not used any more once they were returned.
     tree: Tree,
-    front: Option<SlotPos>,
-    back: Option<SlotPos>,
-    /// Entries between the two ends.
+    front: EntryCursor,
+    back: EntryCursor,
+    /// Entries between the two ends, of which neither knows how far the other has come.
     left: u64,
     entries: PhantomData<E>,
 }
 
 impl<E: StoredValue> IntoIter<E> {
     /// The next entry from one of the ends.
+    #[inline]
     pub(super) fn next_word(&mut self, direction: Direction) -> Option<(Span, Word)> {
         self.left = self.left.checked_sub(1)?;
-        let (end, start) = match direction {
-            Direction::Up => (&mut self.front, 0),
-            Direction::Down => (&mut self.back, u64::MAX),
+        let end = match direction {
+            Direction::Up => &mut self.front,
+            Direction::Down => &mut self.back,
         };
-        if let Some(pos) = end {
-            self.tree.step(pos, direction);
-        }
-        let pos = end.get_or_insert_with(|| self.tree.pos_of(start));
-        while pos.slot.entry.is_none() && self.tree.step(pos, direction) {}
-        Some((pos.slot.span, pos.slot.entry.expect("M5: as many entries are left as are counted")))
+        let entry = self.tree.next_entry(end);
+        Some(entry.expect("M5: as many entries are left as are counted"))
     }
 }
 
@@ -77,6 +74,7 @@ impl<E: StoredValue> IntoIterator for WordMap<E> {
     fn into_iter(mut self) -> IntoIter<E> {
         let empty = Tree::new(self.tree.limits());
         let tree = mem::replace(&mut self.tree, empty);
-        IntoIter { left: tree.len(), tree, front: None, back: None, entries: PhantomData }
+        let (front, back) = (EntryCursor::at_start(), EntryCursor::at_end());
+        IntoIter { left: tree.len(), tree, front, back, entries: PhantomData }
     }
 }

@@ -28,9 +28,10 @@ impl<'a, E: StoredValue> Iterator for Iter<'a, E> {
 }
 
 impl<E: StoredValue> DoubleEndedIterator for Iter<'_, E> {
+    #[inline(always)] // as `next`
     fn next_back(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next_back()?;
-        Some((span, self.map.borrow(word?)))
+        Some((span, self.map.borrow(word)))
     }
 }
 
@@ -96,7 +97,7 @@ impl<E: StoredValue> WordMap<E> {
     /// All entries, ascending.
     ///
     /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
-    /// most one in eight. From the back, each leaf costs O(log n).
+    /// most one in eight. The same from the back.
     #[doc(alias = "mas_for_each")]
     #[inline] // so that the iterator stays in registers: otherwise every step goes through memory
     #[must_use]
@@ -108,7 +109,7 @@ impl<E: StoredValue> WordMap<E> {
     /// reversed bounds have no entries.
     ///
     /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
-    /// most one in eight. From the back, each leaf costs O(log n).
+    /// most one in eight. The same from the back.
     #[inline]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E> {

@@ -2,7 +2,7 @@
 
 use super::WordMap;
 use crate::entry::StoredValue;
-use crate::tree::Direction;
+use crate::tree::EntryCursor;
 use freehold_units::Span;
 
 impl<E: StoredValue> WordMap<E> {
@@ -21,16 +21,18 @@ impl<E: StoredValue> WordMap<E> {
     /// # Ok::<(), freehold_maple::SortedError>(())
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(Span, E::Ref<'_>) -> bool) {
-        let mut place = self.tree.pos_of(0);
-        loop {
-            let span = place.slot.span;
-            if place.slot.entry.is_some_and(|word| !keep(span, self.borrow(word))) {
+        let mut cursor = EntryCursor::at_start();
+        while let Some((span, word)) = self.tree.next_entry(&mut cursor) {
+            if !keep(span, self.borrow(word)) {
                 drop(self.erase(span.first()));
-                place = self.tree.pos_of(span.last());
-            }
-            if !self.tree.step(&mut place, Direction::Up) {
-                return;
+                cursor = EntryCursor::behind(span);
             }
         }
+    }
+
+    /// The next entry at a cursor.
+    #[inline]
+    pub(crate) fn next_at(&self, cursor: &mut EntryCursor) -> Option<(Span, E::Ref<'_>)> {
+        self.tree.next_entry(cursor).map(|(span, word)| (span, self.borrow(word)))
     }
 }

@@ -33,8 +33,36 @@ pub(crate) trait FromSorted {
     /// Appends an entry.
     fn push(&mut self, span: Span, value: Self::Value) -> Result<(), SortedError>;
 
+    /// Whether a range begins after the end of the last entry.
+    fn is_behind(&self, span: Span) -> bool;
+
     /// The map of all entries.
     fn finish(self) -> Result<Self::Map, SortedError>;
+
+    /// Appends entries up to the first that is not in order, which it returns. `span_of` gets an entry's bounds, and
+    /// returns nothing for those that cannot be stored. If memory is exhausted, it ends the process.
+    #[inline]
+    fn fill<R>(
+        &mut self,
+        entries: &mut impl Iterator<Item = (R, Self::Value)>,
+        span_of: impl Fn(&R) -> Option<Span>,
+    ) -> Option<(R, Self::Value)> {
+        for (bounds, value) in entries {
+            let Some(span) = span_of(&bounds).filter(|&span| self.is_behind(span)) else {
+                return Some((bounds, value));
+            };
+            or_abort(self.push(span, value).map_err(|_| OutOfMemory));
+        }
+        None
+    }
+
+    /// The map of all entries. If memory is exhausted, it ends the process.
+    fn finish_or_abort(self) -> Self::Map
+    where
+        Self: Sized,
+    {
+        or_abort(self.finish().map_err(|_| OutOfMemory))
+    }
 }
 
 impl<E: StoredValue> Filling<E> {
@@ -49,7 +77,7 @@ impl<E: StoredValue> FromSorted for Filling<E> {
     type Map = WordMap<E>;
 
     fn push(&mut self, span: Span, value: E) -> Result<(), SortedError> {
-        if let Some(before) = self.before.filter(|before| before.last() >= span.first()) {
+        if let Some(before) = self.before.filter(|_| !self.is_behind(span)) {
             return Err(SortedError::NotSorted { position: self.count, span, before });
         }
         let word = NewWord::new(value);
@@ -58,6 +86,11 @@ impl<E: StoredValue> FromSorted for Filling<E> {
         self.before = Some(span);
         self.count += 1;
         Ok(())
+    }
+
+    #[inline]
+    fn is_behind(&self, span: Span) -> bool {
+        self.before.is_none_or(|before| before.last() < span.first())
     }
 
     fn finish(mut self) -> Result<WordMap<E>, SortedError> {
@@ -141,11 +174,14 @@ impl<E: StoredValue> Extend<(Span, E)> for WordMap<E> {
     }
 }
 
-/// As [`extend`](Extend::extend) on an empty map.
+/// As [`extend`](Extend::extend) on an empty map. Entries in ascending order, up to the first that is not, are put in as
+/// by [`from_sorted`](WordMap::from_sorted).
 impl<E: StoredValue> FromIterator<(Span, E)> for WordMap<E> {
     fn from_iter<T: IntoIterator<Item = (Span, E)>>(entries: T) -> Self {
-        let mut map = Self::new();
-        map.extend(entries);
+        let (mut entries, mut filling) = (entries.into_iter(), Filling::new(NodeLimits::FULL));
+        let unsorted = filling.fill(&mut entries, |&span| Some(span));
+        let mut map = filling.finish_or_abort();
+        map.extend(unsorted.into_iter().chain(entries));
         map
     }
 }

@@ -223,6 +223,9 @@ impl<E: StoredValue> WordMap<E> {
     /// Cost: O(n) for n entries.
     pub fn clear(&mut self) {
         self.end_forgotten();
+        if !mem::needs_drop::<E>() {
+            return self.tree.vacate();
+        }
         let mut all = Subtrees::new();
         all.extend(self.tree.take_root());
         let mut words = Words::new();
@@ -344,6 +347,7 @@ impl<'a, V> Iterator for IterMut<'a, V> {
 }
 
 impl<V> DoubleEndedIterator for IterMut<'_, V> {
+    #[inline(always)] // as `next`
     fn next_back(&mut self) -> Option<Self::Item> {
         self.numbers.next_back().map(|(span, number)| (span, self.value(number)))
     }

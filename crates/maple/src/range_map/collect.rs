@@ -5,7 +5,7 @@ use super::numbered::Numbered;
 use crate::OutOfMemory;
 use crate::error::{SortedError, StoreError};
 use crate::iterators::mapped;
-use crate::key::{Key, Keys, SpanOf};
+use crate::key::{Key, Keys, SpanOf, to_store};
 use crate::map::{self, Filling, FromSorted};
 use crate::node::NodeLimits;
 use crate::value_arena::ValueArena;
@@ -121,6 +121,11 @@ impl<V, K: Key> FromSorted for RangeFilling<V, K> {
         self.numbers.push(span, self.values.put(value))
     }
 
+    #[inline]
+    fn is_behind(&self, span: Span) -> bool {
+        self.numbers.is_behind(span)
+    }
+
     fn finish(self) -> Result<RangeMap<V, K>, SortedError> {
         Ok(RangeMap::of_ranges(Numbered { numbers: self.numbers.finish()?, values: self.values }))
     }
@@ -144,11 +149,14 @@ impl<R: RangeBounds<K>, V: Clone, K: Key> Extend<(R, V)> for RangeMap<V, K> {
     }
 }
 
-/// As [`extend`](Extend::extend) on an empty map.
+/// As [`extend`](Extend::extend) on an empty map. Entries in ascending order, up to the first that is not, are put in as
+/// by [`from_sorted`](RangeMap::from_sorted).
 impl<R: RangeBounds<K>, V: Clone, K: Key> FromIterator<(R, V)> for RangeMap<V, K> {
     fn from_iter<T: IntoIterator<Item = (R, V)>>(entries: T) -> Self {
-        let mut map = Self::with_keys();
-        map.extend(entries);
+        let (mut entries, mut filling) = (entries.into_iter(), RangeFilling::new());
+        let unsorted = filling.fill(&mut entries, |bounds| to_store(bounds).ok());
+        let mut map = filling.finish_or_abort();
+        map.extend(unsorted.into_iter().chain(entries));
         map
     }
 }

@@ -90,7 +90,7 @@ impl<V, K: Key> RangeMap<V, K> {
     /// All entries, ascending.
     ///
     /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
-    /// most one in eight. From the back, each leaf costs O(log n).
+    /// most one in eight. The same from the back.
     #[inline]
     #[must_use]
     pub fn iter(&self) -> Iter<'_, V, K> {
@@ -101,7 +101,7 @@ impl<V, K: Key> RangeMap<V, K> {
     /// reversed bounds have no entries.
     ///
     /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
-    /// most one in eight. From the back, each leaf costs O(log n).
+    /// most one in eight. The same from the back.
     ///
     /// ```
     /// # use freehold_maple::RangeMap;
@@ -126,7 +126,7 @@ impl<V, K: Key> RangeMap<V, K> {
     /// All entries, ascending, with mutable values.
     ///
     /// Cost: O(log n) for n entries to begin. An entry costs O(1), or O(log n) if the next leaf has another parent: at
-    /// most one in eight. From the back, each leaf costs O(log n).
+    /// most one in eight. The same from the back.
     ///
     /// ```
     /// # use freehold_maple::RangeMap;

@@ -5,7 +5,7 @@ use super::numbered::Numbered;
 use crate::OutOfMemory;
 use crate::error::{InsertError, StoreError, or_reject};
 use crate::key::{Key, SpanOf, to_store, with_keys, within};
-use crate::tree::StorePlan;
+use crate::tree::{EntryCursor, StorePlan};
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
@@ -187,17 +187,11 @@ impl<V, K: Key> RangeMap<V, K> {
     /// assert_eq!(map.values().copied().collect::<Vec<_>>(), [0, 3, 6]);
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(K::Span, &mut V) -> bool) {
-        let Numbered { numbers, values } = &mut self.ranges;
-        let mut cursor = numbers.cursor_mut(0);
-        loop {
-            if let (span, Some(number)) = cursor.slot()
-                && !keep(K::Span::of_words(span), values.get_mut(number))
-            {
-                cursor.erase();
-                drop(values.take(number));
-            }
-            if !cursor.move_next() {
-                return;
+        let mut cursor = EntryCursor::at_start();
+        while let Some((span, number)) = self.ranges.numbers.next_at(&mut cursor) {
+            if !keep(K::Span::of_words(span), self.ranges.values.get_mut(number)) {
+                drop(self.ranges.erase(span.first()));
+                cursor = EntryCursor::behind(span);
             }
         }
     }

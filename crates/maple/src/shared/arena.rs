@@ -122,6 +122,14 @@ impl<'r> ReadLeaf<'r> for PublishedLeaf<'r> {
     }
 }
 
+impl PublishedLeaf<'_> {
+    /// The slot's entry.
+    #[inline]
+    pub(super) fn entry(self, slot: usize) -> Option<Word> {
+        self.shape().has_entry(slot).then(|| self.word(slot))
+    }
+}
+
 /// A published inner node. The writer may change it where M10 allows it.
 #[derive(Clone, Copy)]
 pub(super) struct PublishedInner<'r> {

@@ -156,6 +156,10 @@ impl<'r, E: StoredValue, K: ReadGuard> Leaves<'r> for &'r Reading<'r, E, K> {
     fn leaf_behind(self, first: u64, (): ()) -> LeafAt<PublishedLeaf<'r>, ()> {
         self.leaf_at(first)
     }
+
+    fn leaf_before(self, last: u64, (): ()) -> LeafAt<PublishedLeaf<'r>, ()> {
+        self.leaf_at(last)
+    }
 }
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
@@ -175,9 +179,10 @@ impl<'r, E: StoredValue, K: ReadGuard> Iterator for Entries<'r, E, K> {
 }
 
 impl<E: StoredValue, K: ReadGuard> DoubleEndedIterator for Entries<'_, E, K> {
+    #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next_back()?;
-        Some((span, self.reading.borrow(word?)))
+        Some((span, self.reading.borrow(word)))
     }
 }
 

@@ -19,12 +19,6 @@ pub(crate) trait ReadLeaf<'a>: Copy {
 
     /// The word of the slot's entry. Meaningless if the slot is a gap.
     fn word(self, slot: usize) -> Word;
-
-    /// The slot's entry.
-    #[inline]
-    fn entry(self, slot: usize) -> Option<Word> {
-        self.shape().has_entry(slot).then(|| self.word(slot))
-    }
 }
 
 impl<'a> ReadLeaf<'a> for &'a Leaf {
@@ -56,6 +50,9 @@ pub(crate) trait Leaves<'a>: Copy {
 
     /// The leaf that contains `first`, the index after the last of a leaf with this parent.
     fn leaf_behind(self, first: u64, parent: Self::Parent) -> LeafAt<Self::Leaf, Self::Parent>;
+
+    /// The leaf that contains `last`, the index before the first of a leaf with this parent.
+    fn leaf_before(self, last: u64, parent: Self::Parent) -> LeafAt<Self::Leaf, Self::Parent>;
 }
 
 /// A leaf, and its position below its parent.
@@ -73,7 +70,8 @@ pub(crate) struct Parent<'a> {
     inner: &'a Inner,
     /// The leaf's slot in it.
     slot: usize,
-    /// The inner node's last index.
+    /// The inner node's first and last index.
+    first: u64,
     last: u64,
 }
 
@@ -88,7 +86,7 @@ impl<'a> Leaves<'a> for &'a Tree {
     const CHANGE: bool = false;
     type Leaf = &'a Leaf;
     type Parent = Parent<'a>;
-    const NO_PARENT: Parent<'a> = Parent { inner: &Inner::VACANT, slot: 0, last: u64::MAX };
+    const NO_PARENT: Parent<'a> = Parent { inner: &Inner::VACANT, slot: 0, first: 0, last: u64::MAX };
 
     #[inline(never)]
     fn leaf_at(self, index: u64) -> LeafAt<&'a Leaf, Parent<'a>> {
@@ -96,48 +94,57 @@ impl<'a> Leaves<'a> for &'a Tree {
         if self.height == 0 {
             return LeafAt::of_no_node(parent);
         }
-        let (mut first, mut last) = (0, u64::MAX);
-        let mut id = self.root;
+        let (mut first, mut last, mut id) = (0, u64::MAX, self.root);
         for _ in 1..self.height {
             let inner = self.inner(id);
             let slot = inner.slot_of(index);
-            parent = Parent { inner, slot, last };
-            first = inner.start(slot, first);
-            last = last.min(inner.pivot(slot));
+            parent = Parent { inner, slot, first, last };
+            (first, last) = (inner.start(slot, first), inner.pivot(slot).min(last));
             id = inner.child(slot);
         }
         LeafAt { leaf: self.leaf(id), whole: indexes(first, last), parent }
     }
 
     #[inline]
-    fn leaf_behind(self, first: u64, parent: Parent<'a>) -> LeafAt<&'a Leaf, Parent<'a>> {
-        let Parent { mut inner, mut slot, last: mut end } = parent;
-        slot += 1;
-        if slot >= inner.len() {
-            (inner, end) = self.parent_of_leaf_at(first);
-            slot = 0;
+    fn leaf_behind(self, first: u64, mut parent: Parent<'a>) -> LeafAt<&'a Leaf, Parent<'a>> {
+        parent.slot += 1;
+        if parent.slot >= parent.inner.len() {
+            parent = Parent { slot: 0, ..self.parent_of_leaf_at(first) };
         }
-        let parent = Parent { inner, slot, last: end };
-        let whole = indexes(first, inner.pivot(slot).min(end));
+        let Parent { inner, slot, last, .. } = parent;
+        let whole = indexes(first, inner.pivot(slot).min(last));
+        LeafAt { leaf: self.leaf(inner.child(slot)), whole, parent }
+    }
+
+    #[inline]
+    fn leaf_before(self, last: u64, mut parent: Parent<'a>) -> LeafAt<&'a Leaf, Parent<'a>> {
+        if parent.slot == 0 {
+            parent = self.parent_of_leaf_at(last);
+            parent.slot = parent.inner.len();
+        }
+        parent.slot -= 1;
+        let Parent { inner, slot, first, .. } = parent;
+        let whole = indexes(inner.start(slot, first), last);
         LeafAt { leaf: self.leaf(inner.child(slot)), whole, parent }
     }
 }
 
 impl Tree {
-    /// The inner node whose first leaf starts at `first`, and its last index. It exists, as no leaf follows a leaf that
-    /// is the root.
+    /// The inner node above the leaf that contains an index; its slot is not meant. It exists: a leaf that is the root
+    /// has no leaf beside it.
     #[inline(never)]
-    fn parent_of_leaf_at(&self, first: u64) -> (&Inner, u64) {
-        let (mut inner, mut last) = (self.inner(self.root), u64::MAX);
+    fn parent_of_leaf_at(&self, index: u64) -> Parent<'_> {
+        let mut parent = Parent { inner: self.inner(self.root), slot: 0, first: 0, last: u64::MAX };
         for _ in 2..self.height {
-            let slot = inner.slot_of(first);
-            last = last.min(inner.pivot(slot));
-            inner = self.inner(inner.child(slot));
+            let Parent { inner, first, last, .. } = parent;
+            let slot = inner.slot_of(index);
+            let (first, last) = (inner.start(slot, first), inner.pivot(slot).min(last));
+            parent = Parent { inner: self.inner(inner.child(slot)), slot: 0, first, last };
         }
         if self.height > CACHED_HEIGHT {
-            self.read_leaves(inner);
+            self.read_leaves(parent.inner);
         }
-        (inner, last)
+        parent
     }
 
     /// Loads each cache line of the leaves below a node, so that their cache misses overlap: iteration takes half the

@@ -14,6 +14,7 @@
 
 mod build;
 mod edge;
+mod entry_cursor;
 mod gaps;
 mod leaves;
 mod memory;
@@ -36,6 +37,7 @@ mod version;
 mod walk;
 
 pub(crate) use build::Builder;
+pub(crate) use entry_cursor::EntryCursor;
 #[cfg(feature = "std")]
 pub(crate) use leaves::{LeafAt, Leaves, ReadLeaf};
 pub(crate) use memory::{InPlace, InnerPool, LeafPool, Memory, NodePool, Numbers};
@@ -254,6 +256,15 @@ impl<M: Memory> Tree<M> {
 }
 
 impl Tree {
+    /// Empties the tree, without a look at its words. All nodes in use are its own: no version is open.
+    pub(crate) fn vacate(&mut self) {
+        debug_assert!(self.version.open().is_none(), "M9: a version's base keeps its nodes");
+        if self.take_root().is_some() {
+            self.leaves.vacate();
+            self.inners.vacate();
+        }
+    }
+
     /// A copy with the same words, which it does not own yet.
     pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
         if self.version.open().is_some() { self.rebuilt() } else { self.copied() }

@@ -1,8 +1,7 @@
 //! A slot and the path to it, from which a cursor steps to the neighbouring slots.
 
-use super::walk::Slot;
+use super::walk::{Slot, slot_of_leaf};
 use super::{Direction, Memory, Path, StorePlan, Tree};
-use crate::entry::Word;
 use freehold_units::Span;
 
 /// The position of a cursor, valid until the tree changes. The slots of a tree cover all indexes, so there always is
@@ -41,37 +40,31 @@ impl<M: Memory> Tree<M> {
         plan
     }
 
-    /// The entries from the one on that contains the index or follows it, ascending.
-    pub(crate) fn entries_from(&self, index: u64) -> impl Iterator<Item = (Span, Word)> {
-        let mut place = Some(self.pos_of(index));
-        let slots = core::iter::from_fn(move || {
-            let slot = place.as_ref()?.slot;
-            place.take_if(|place| !self.step(place, Direction::Up));
-            Some(slot)
-        });
-        slots.filter_map(|slot| slot.entry.map(|word| (slot.span, word)))
-    }
-
     /// Moves to the neighbouring slot. Returns `false`, and stays, if there is none.
     pub(crate) fn step(&self, place: &mut SlotPos, direction: Direction) -> bool {
         if self.height == 0 {
             return false;
         }
-        let (whole, slot) = (place.path.whole, place.path.leaf().slot as usize);
-        let (near, far) = match direction {
-            Direction::Up => {
-                let last_slot = self.leaf_of(&place.path).len() - 1;
-                ((slot < last_slot).then_some(slot + 1), whole.last().checked_add(1))
-            }
-            Direction::Down => (slot.checked_sub(1), whole.first().checked_sub(1)),
+        let (leaf, slot) = (self.leaf_of(&place.path), place.path.leaf().slot as usize);
+        let near = match direction {
+            Direction::Up => (slot + 1 < leaf.len()).then_some(slot + 1),
+            Direction::Down => slot.checked_sub(1),
         };
-        match (near, far) {
-            (Some(slot), _) => place.path.set_slot(slot),
-            (None, Some(index)) => {
-                self.walk(index, &mut place.path);
-            }
-            (None, None) => return false,
-        }
+        let Some(slot) = near else { return self.step_over_edge(place, direction) };
+        place.path.set_slot(slot);
+        place.slot = slot_of_leaf(leaf, slot, place.path.whole);
+        true
+    }
+
+    /// Moves to the neighbouring slot in another leaf.
+    #[inline(never)]
+    fn step_over_edge(&self, place: &mut SlotPos, direction: Direction) -> bool {
+        let index = match direction {
+            Direction::Up => place.path.whole.last().checked_add(1),
+            Direction::Down => place.path.whole.first().checked_sub(1),
+        };
+        let Some(index) = index else { return false };
+        self.walk(index, &mut place.path);
         place.slot = self.slot(&place.path);
         true
     }

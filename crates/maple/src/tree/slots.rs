@@ -18,6 +18,7 @@
 //! inlined into the adapters of the standard library.
 
 use super::leaves::{LeafAt, Leaves, ReadLeaf};
+use super::{Tree, indexes};
 use crate::entry::Word;
 use core::ptr;
 use freehold_units::Span;
@@ -95,25 +96,26 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
         }
     }
 
-    /// Moves to the nearest leaf before with a slot of the kind, or stays if this leaf has one. In the front's leaf,
-    /// slots that the front has passed do not count. `false` if there is no such leaf.
-    fn go_down<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
-        &mut self,
-        over: &Over<L, ENTRIES>,
+    /// This end, or one in the nearest leaf before with a slot of the kind. In the front's leaf, slots that the front
+    /// has passed do not count. `None` if there is no such leaf.
+    #[inline(always)] // as `above`
+    fn below<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
+        mut self,
+        over: Over<L, ENTRIES>,
         open: Span,
-        front: &Self,
-    ) -> bool {
+        front: Self,
+    ) -> Option<Self> {
         loop {
-            let met = self.is_with(front);
-            if met {
+            if self.is_with(&front) {
                 self.slots &= front.slots;
+                return (self.slots != 0).then_some(self);
             }
-            if self.slots != 0 || met {
-                return self.slots != 0;
+            if self.slots != 0 {
+                return Some(self);
             }
-            let below = self.whole.first().checked_sub(1).and_then(|last| Span::new(open.first(), last));
-            let Some(open) = below else { return false };
-            *self = Self::enter::<ENTRIES>(open, over.leaves.leaf_at(open.last())).cut_before(open);
+            let last = self.whole.first().checked_sub(1)?;
+            let open = Span::new(open.first(), last)?;
+            self = Self::enter::<ENTRIES>(open, over.leaves.leaf_before(last, self.parent)).cut_before(open);
         }
     }
 
@@ -165,28 +167,43 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
         Some((span, word))
     }
 
-    pub(crate) fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
-        let Self { over, front, back } = self;
+    /// The last slot's index range, and its entry's word; unspecified for a gap.
+    #[inline(always)] // as `next`
+    pub(crate) fn next_back(&mut self) -> Option<(Span, Word)> {
         // `open` stays empty unless a slot is found.
-        let open = over.open.take()?;
-        let end = back.get_or_insert_with(|| {
-            End::enter::<ENTRIES>(open, over.leaves.leaf_at(open.last())).cut_before(open)
+        let open = self.over.open.take()?;
+        let back = self.back.unwrap_or_else(|| {
+            End::enter::<ENTRIES>(open, self.over.leaves.leaf_at(open.last())).cut_before(open)
         });
-        if !end.go_down(over, open, front) {
-            debug_assert!(L::CHANGE || front.slots == 0, "a front that the back has met has no slot left");
+        let Some(mut back) = back.below(self.over, open, self.front) else {
+            debug_assert!(
+                L::CHANGE || self.front.slots == 0,
+                "a front that the back has met has no slot left"
+            );
             return None;
-        }
-        let slot = end.slots.ilog2() as usize;
-        let span = end.span(slot)?;
+        };
+        let slot = back.slots.ilog2() as usize;
+        let span = back.span(slot)?;
         if L::CHANGE && span.last() < open.first() {
             return None;
         }
-        end.slots &= !(1 << slot);
-        if end.is_with(front) {
-            front.slots &= !(1 << slot);
+        back.slots &= !(1 << slot);
+        if back.is_with(&self.front) {
+            self.front.slots &= !(1 << slot);
         }
+        let word = if ENTRIES { back.leaf.word(slot) } else { ptr::null_mut() };
+        self.back = Some(back);
         // Without the indexes of this slot and after.
-        over.open = span.first().checked_sub(1).and_then(|last| Span::new(open.first(), last));
-        Some((span, end.leaf.entry(slot)))
+        self.over.open = span.first().checked_sub(1).and_then(|last| Span::new(open.first(), last));
+        Some((span, word))
+    }
+}
+
+impl Tree {
+    /// The entries from the one on that contains the index or follows it, ascending.
+    #[inline]
+    pub(crate) fn entries_from(&self, index: u64) -> impl Iterator<Item = (Span, Word)> {
+        let mut slots: Slots<'_, &Self, true> = Slots::new(self, Some(indexes(index, u64::MAX)));
+        core::iter::from_fn(move || slots.next())
     }
 }

@@ -61,10 +61,16 @@ impl<M: Memory> Tree<M> {
     #[cold]
     #[inline(never)]
     fn span_at_edge(&self, index: u64) -> Span {
-        let (id, whole) = self.descend(index, |_, _| {});
+        let (id, whole) = self.leaf_id_at(index);
         let leaf = self.leaf(id);
         let (first, last) = leaf.span(leaf.slot_of(index), whole);
         indexes(first, last)
+    }
+
+    /// The leaf that contains the index, and its range. The tree has a node.
+    #[inline(never)]
+    pub(crate) fn leaf_id_at(&self, index: u64) -> (NodeId, Span) {
+        self.descend(index, |_, _| {})
     }
 
     /// The leaf that contains the index, and its range. Calls `passed` with each inner node and the slot in it. The tree
@@ -102,9 +108,7 @@ impl<M: Memory> Tree<M> {
     /// Another slot of the path's leaf.
     #[inline]
     pub(crate) fn slot_at(&self, path: &Path, slot: usize) -> Slot {
-        let leaf = self.leaf(path.leaf().id);
-        let (first, last) = leaf.span(slot, path.whole);
-        Slot { span: indexes(first, last), entry: leaf.entry(slot) }
+        slot_of_leaf(self.leaf(path.leaf().id), slot, path.whole)
     }
 
     /// The path's leaf.
@@ -112,4 +116,11 @@ impl<M: Memory> Tree<M> {
     pub(crate) fn leaf_of(&self, path: &Path) -> &Leaf {
         self.leaf(path.leaf().id)
     }
+}
+
+/// A slot of a leaf with the index range `whole`.
+#[inline]
+pub(super) fn slot_of_leaf(leaf: &Leaf, slot: usize, whole: Span) -> Slot {
+    let (first, last) = leaf.span(slot, whole);
+    Slot { span: indexes(first, last), entry: leaf.entry(slot) }
 }
