@@ -448,3 +448,18 @@ fn a_thread_that_ends_does_not_wait_for_its_own_guard() {
     assert_eq!(heard.recv(), Ok(Err(SynchronizeError::Reading)));
     assert_eq!(heard.recv(), Ok(Ok(())));
 }
+
+/// Another thread may have the slot by then.
+#[test]
+fn a_thread_that_ends_forgets_the_slot_that_its_guard_gave_back() {
+    let (said, heard) = mpsc::channel();
+    at_the_end_of_a_thread(move || {
+        for _ in 0..2 {
+            let guard = read();
+            said.send(crate::thread::registered().unwrap().is_some()).unwrap();
+            drop(guard);
+            said.send(crate::thread::registered().unwrap().is_some()).unwrap();
+        }
+    });
+    assert_eq!(heard.iter().collect::<Vec<_>>(), [true, false, true, false]);
+}

@@ -150,7 +150,7 @@ impl<V> Leaf<V> {
     /// Moves the upper half of the entries to a new leaf, and adds an entry to one of the two. Each half of a far leaf
     /// becomes near if possible.
     fn split(&mut self, entry: Entry<V>) -> Self {
-        let (order, len, new) = (self.in_order(), self.len(), entry.start);
+        let (order, len, new) = (self.all_in_order(), self.len(), entry.start);
         let start = |at: usize| self.start(order[at].into());
         let (half, first, last) = (self.cut_at(start), start(0), start(len - 1));
         // Between the halves a far leaf's new entry goes where it is near.

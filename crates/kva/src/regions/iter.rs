@@ -6,7 +6,6 @@ use crate::bplus::LeafPath;
 use core::iter::FusedIterator;
 use core::ops::Range;
 use freehold_units::Span;
-use freehold_units::pool::NO_NODE;
 
 /// A free block, or a region with its guard.
 #[derive(PartialEq)]
@@ -35,8 +34,12 @@ pub(crate) struct EntryRef<'a, V> {
 /// Regions, placeholders and markers of a part of the tree in address order.
 pub(crate) struct Entries<'a, V> {
     tree: &'a RegionTree<V>,
-    /// The front and the back. In the same leaf, the front's remaining entries are those of both.
-    ends: Option<(End<'a, V>, End<'a, V>)>,
+    /// The last granule of the part.
+    last: u64,
+    /// `None` once no entry remains.
+    front: Option<End<'a, V>>,
+    /// `None` before the first step from the back. In the front's leaf, the front's remaining entries are those of both.
+    back: Option<End<'a, V>>,
 }
 
 /// One end of an iteration: a leaf, and its entries that remain.
@@ -110,17 +113,13 @@ impl<V> RegionTree<V> {
 
     /// The entries that have an address in `span`: regions, placeholders and the markers between them.
     pub(crate) fn entries(&self, span: Span) -> Entries<'_, V> {
-        let ends = (self.tree.root != NO_NODE).then(|| self.first_from(span).zip(self.last_up_to(span)));
-        Entries { tree: self, ends: ends.flatten().and_then(|(front, back)| Self::between(front, back)) }
-    }
-
-    /// The two ends of an iteration, if the front's first entry is not above the back's last one. Each has an entry.
-    fn between<'a>(mut front: End<'a, V>, back: End<'a, V>) -> Option<(End<'a, V>, End<'a, V>)> {
-        let (first, last) = (front.entry(front.rest.start), back.entry(back.rest.end - 1));
-        if front.is_with(&back) {
-            front.rest.end = back.rest.end;
-        }
-        (first.leaf.end(first.slot) <= last.leaf.end(last.slot)).then_some((front, back))
+        let (first, last) = (span.first() >> self.shift, span.last() >> self.shift);
+        let front = self.path_to(first).and_then(|mut path| {
+            // All entries of its leaf may lie before.
+            let here = self.end_at(path, first, last);
+            here.or_else(|| self.next_up_to(&mut path, last).then(|| self.end_at(path, first, last))?)
+        });
+        Entries { tree: self, last, front, back: None }
     }
 
     /// The number of regions that overlap `span`, or one more.
@@ -143,78 +142,63 @@ impl<V> RegionTree<V> {
         let mut count = 0;
         loop {
             count += of_leaf(&self.tree.leaves[path.leaf], first, last);
-            if !self.tree.next(&mut path) {
+            if !self.next_up_to(&mut path, last) {
                 return count;
             }
+        }
+    }
+
+    /// Moves to the next leaf, if it may have an entry that starts at `granule` or below it.
+    fn next_up_to(&self, path: &mut LeafPath, granule: u64) -> bool {
+        self.tree.next(path) && {
             let step = path.steps[0];
-            if self.tree.inners[step.inner()].low(step.slot()) > last {
-                return count;
-            }
+            self.tree.inners[step.inner()].low(step.slot()) <= granule
         }
     }
 
     pub(crate) fn no_entries(&self) -> Entries<'_, V> {
-        Entries { tree: self, ends: None }
+        Entries { tree: self, last: 0, front: None, back: None }
     }
 
-    /// From the first entry on that does not end before `span`. A marker at its first address counts.
-    fn first_from(&self, span: Span) -> Option<End<'_, V>> {
-        let granule = span.first() >> self.shift;
-        let passed = |leaf: &Leaf<V>, slot| leaf.start(slot) < granule && leaf.end(slot) <= granule.into();
-        let mut front = self.end_at(self.tree.path_to(granule));
-        front.rest.start =
-            front.order[front.rest.clone()].partition_point(|&slot| passed(front.leaf, slot.into()));
-        (!front.rest.is_empty() || self.next_leaf(&mut front)).then_some(front)
-    }
-
-    /// Up to the last entry that starts in `span` or below it.
-    fn last_up_to(&self, span: Span) -> Option<End<'_, V>> {
-        let granule = span.last() >> self.shift;
-        let is_below = |leaf: &Leaf<V>, slot| leaf.start(slot) <= granule;
-        let mut back = self.end_at(self.tree.path_to(granule));
-        back.rest.end =
-            back.order[back.rest.clone()].partition_point(|&slot| is_below(back.leaf, slot.into()));
-        (!back.rest.is_empty() || self.previous_leaf(&mut back)).then_some(back)
-    }
-
-    /// All entries of a leaf.
-    fn end_at(&self, path: LeafPath) -> End<'_, V> {
+    /// The entries of a leaf with a granule in `first..=last`; `None` if there are none.
+    fn end_at(&self, path: LeafPath, first: u64, last: u64) -> Option<End<'_, V>> {
         let leaf = &self.tree.leaves[path.leaf];
-        End { leaf, path, order: leaf.in_order(), rest: 0..leaf.len() }
-    }
-
-    /// Goes on to the next leaf; `false` at the last.
-    fn next_leaf<'a>(&'a self, end: &mut End<'a, V>) -> bool {
-        self.turn(end, |path| self.tree.next(path))
-    }
-
-    /// Goes back to the previous leaf; `false` at the first.
-    fn previous_leaf<'a>(&'a self, end: &mut End<'a, V>) -> bool {
-        self.turn(end, |path| self.tree.previous(path))
-    }
-
-    /// Takes an end to the leaf to which its path goes, if it goes to one.
-    fn turn<'a>(&'a self, end: &mut End<'a, V>, go: impl FnOnce(&mut LeafPath) -> bool) -> bool {
-        let goes = go(&mut end.path);
-        if goes {
-            *end = self.end_at(end.path);
-        }
-        goes
+        let (order, count) = leaf.in_order(first, last);
+        (count > 0).then_some(End { leaf, path, order, rest: 0..count })
     }
 }
 
 impl<'a, V> Entries<'a, V> {
+    /// The last entries. There are some: the front has an entry, or had.
+    fn last_end(&self) -> End<'a, V> {
+        let mut path = self.tree.tree.path_to(self.last);
+        loop {
+            match self.tree.end_at(path, 0, self.last) {
+                Some(end) => return end,
+                None => assert!(
+                    self.tree.tree.previous(&mut path),
+                    "K4: an entry starts at or below the last granule"
+                ),
+            }
+        }
+    }
+
     /// The first entry behind the front's leaf.
     #[inline(never)]
     fn above(&mut self) -> Option<EntryRef<'a, V>> {
-        let (front, back) = self.ends.as_mut()?;
-        if front.is_with(back) || !self.tree.next_leaf(front) {
+        let mut path = self.front.take()?.path;
+        let is_back = |path: &LeafPath| self.back.as_ref().filter(|back| back.path.leaf == path.leaf);
+        if is_back(&path).is_some() || !self.tree.next_up_to(&mut path, self.last) {
             return None;
         }
-        if front.is_with(back) {
-            front.rest = back.rest.clone();
-        }
-        front.first()
+        let mut front = match is_back(&path) {
+            Some(back) if back.rest.is_empty() => return None,
+            Some(back) => back.clone(),
+            None => self.tree.end_at(path, 0, self.last)?,
+        };
+        let first = front.first();
+        self.front = Some(front);
+        first
     }
 }
 
@@ -223,16 +207,18 @@ impl<'a, V> Iterator for Entries<'a, V> {
 
     #[inline]
     fn next(&mut self) -> Option<EntryRef<'a, V>> {
-        let (front, _) = self.ends.as_mut()?;
-        front.first().or_else(|| self.above())
+        self.front.as_mut()?.first().or_else(|| self.above())
     }
 }
 
 impl<V> DoubleEndedIterator for Entries<'_, V> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let (front, back) = self.ends.as_mut()?;
-        if back.rest.is_empty() && !front.is_with(back) {
-            self.tree.previous_leaf(back);
+        if self.front.is_some() && self.back.is_none() {
+            self.back = Some(self.last_end());
+        }
+        let (front, back) = (self.front.as_mut()?, self.back.as_mut()?);
+        if back.rest.is_empty() && !front.is_with(back) && self.tree.tree.previous(&mut back.path) {
+            *back = self.tree.end_at(back.path, 0, self.last)?;
         }
         if front.is_with(back) { front.last() } else { back.last() }
     }
@@ -242,6 +228,6 @@ impl<V> FusedIterator for Entries<'_, V> {}
 
 impl<V> Clone for Entries<'_, V> {
     fn clone(&self) -> Self {
-        Self { tree: self.tree, ends: self.ends.clone() }
+        Self { front: self.front.clone(), back: self.back.clone(), ..*self }
     }
 }

@@ -194,7 +194,7 @@ impl<V> Leaf<V> {
 
     /// An address as a lane, clamped to the values that a lane can hold.
     #[inline]
-    fn clamped(&self, granule: u64) -> i32 {
+    pub(super) fn clamped(&self, granule: u64) -> i32 {
         granule.saturating_sub(self.base).min(REACH as u64) as i32
     }
 }

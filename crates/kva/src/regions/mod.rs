@@ -27,6 +27,7 @@ mod iter;
 mod lanes;
 mod layout;
 mod leaf;
+mod order;
 mod remove;
 mod remove_run;
 mod search;
@@ -41,7 +42,7 @@ use freehold_units::{Align, OutOfMemory, Probe, Span};
 use leaf::Leaf;
 
 pub(crate) use granule_request::GranuleRequest;
-pub(crate) use iter::{Entries, Piece};
+pub(crate) use iter::{Entries, EntryRef, Piece};
 pub(crate) use leaf::RegionAttrs;
 pub(crate) use remove::Removed;
 pub(crate) use remove_run::RemovedRun;
@@ -206,6 +207,7 @@ impl<V> RegionTree<V> {
         (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule))
     }
 
+    #[inline]
     fn entry<'a>(&self, leaf: &'a Leaf<V>, slot: usize) -> RegionEntry<'a, V> {
         entry_within(leaf, slot, leaf.bounds(slot), self.shift)
     }
@@ -224,6 +226,7 @@ impl<V> RegionTree<V> {
 }
 
 /// The entry with these [`Leaf::bounds`].
+#[inline]
 fn entry_within<V>(leaf: &Leaf<V>, slot: usize, (start, end): (u64, u64), shift: u32) -> RegionEntry<'_, V> {
     let terms = leaf.terms(slot);
     // An end of 2^64 wraps to 0.

@@ -58,7 +58,7 @@ impl<V> RegionTree<V> {
     }
 
     fn check_entries(&self, leaf: &Leaf<V>, seen: &mut Seen) -> Result<(), Broken> {
-        for &slot in &leaf.in_order()[..leaf.len()] {
+        for &slot in &leaf.all_in_order()[..leaf.len()] {
             let slot = usize::from(slot);
             let (start, end, next) = (u128::from(leaf.start(slot)), leaf.end(slot), leaf.next(slot));
             let at = leaf.start(slot) << self.shift;

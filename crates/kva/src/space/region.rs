@@ -3,7 +3,7 @@
 use super::AddressSpace;
 use super::carved::Carved;
 use super::moves::Moves;
-use crate::regions::{Entries, RegionEntry, RegionTree};
+use crate::regions::{Entries, EntryRef, RegionEntry, RegionTree};
 use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::RangeBounds;
@@ -82,7 +82,7 @@ impl<V> Clone for Known<'_, V> {
 
 impl<'a, V> Known<'a, V> {
     /// The region of an entry; `None` for a placeholder.
-    #[inline]
+    #[inline(always)]
     pub(super) fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
         let span = entry.span;
         Some(Region {
@@ -92,6 +92,12 @@ impl<'a, V> Known<'a, V> {
             value: entry.value?,
             is_carved: self.carved.holds(span.first()),
         })
+    }
+
+    /// The region that an iteration is at; `None` at a placeholder or a marker.
+    #[inline(always)]
+    fn region_in(self, at: EntryRef<'a, V>) -> Option<Region<'a, V>> {
+        self.region(self.tree.region_of(at)?)
     }
 
     /// The region whose addresses, at either of its places, or guard contain `address`.
@@ -114,16 +120,24 @@ pub struct Regions<'a, V> {
 impl<'a, V> Iterator for Regions<'a, V> {
     type Item = Region<'a, V>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Region<'a, V>> {
-        let known = self.known;
-        self.entries.by_ref().find_map(|at| known.region(known.tree.region_of(at)?))
+        loop {
+            if let Some(region) = self.known.region_in(self.entries.next()?) {
+                return Some(region);
+            }
+        }
     }
 }
 
 impl<V> DoubleEndedIterator for Regions<'_, V> {
+    #[inline(always)]
     fn next_back(&mut self) -> Option<Self::Item> {
-        let known = self.known;
-        self.entries.by_ref().rev().find_map(|at| known.region(known.tree.region_of(at)?))
+        loop {
+            if let Some(region) = self.known.region_in(self.entries.next_back()?) {
+                return Some(region);
+            }
+        }
     }
 }
 
@@ -161,10 +175,17 @@ impl<V> Iterator for IntoRegions<V> {
     type Item = (Span, V);
 
     fn next(&mut self) -> Option<(Span, V)> {
-        let rest = self.rest.take()?;
-        let found = self.space.regions_in(rest).next()?.span;
-        self.rest = rest.above(found);
-        self.take(found.first())
+        // A placeholder has no value: its region has its place elsewhere.
+        loop {
+            let rest = self.rest.take()?;
+            let entry =
+                self.space.regions.region_from(rest.first()).filter(|entry| entry.span.overlaps(rest))?;
+            let (first, is_region) = (entry.span.first(), entry.value.is_some());
+            self.rest = rest.above(entry.taken());
+            if is_region {
+                return self.take(first);
+            }
+        }
     }
 }
 

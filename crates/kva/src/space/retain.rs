@@ -5,6 +5,9 @@ use super::free_range::Freeing;
 use crate::FreeRangeError;
 use freehold_units::Span;
 
+/// Regions that [`AddressSpace::retain`] finds at once.
+const AT_ONCE: usize = 32;
+
 impl<V> AddressSpace<V> {
     /// Frees every region. The values are dropped in address order. If a `Drop` panics, all others are dropped, too.
     ///
@@ -42,20 +45,32 @@ impl<V> AddressSpace<V> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(Span, &mut V) -> bool) {
-        let mut from = Some(0);
-        while let Some(entry) = from.and_then(|from| self.regions.region_from(from)) {
-            let (span, last) = (entry.span, entry.taken().last());
-            from = last.checked_add(1);
-            if self.check_whole(span.first()).is_err() {
-                continue;
+        let mut rest = Some(Span::ALL);
+        while let Some(span) = rest.take() {
+            // Regions change places within their leaves as others are freed, but none of them is freed before its turn.
+            let mut next = [Span::ALL; AT_ONCE];
+            let entries = self.regions.entries(span).filter_map(|at| self.regions.region_of(at));
+            let mut found = 0;
+            for (to, entry) in next.iter_mut().zip(entries) {
+                (*to, found) = (entry.span, found + 1);
+                rest = Span::ALL.above(entry.taken());
             }
-            let value = self.regions.value_at(span.first()).expect("K4: a region that was found is there");
-            if !keep(span, value) {
-                if self.reserve_blocks(1).is_err() {
-                    self.sizes = None;
-                }
-                self.free_entry(span.first(), &mut ());
+            for span in &next[..found] {
+                self.retain_one(*span, &mut keep);
             }
+        }
+    }
+
+    fn retain_one(&mut self, span: Span, keep: &mut impl FnMut(Span, &mut V) -> bool) {
+        if self.check_whole(span.first()).is_err() {
+            return;
+        }
+        let value = self.regions.value_at(span.first()).expect("K4: a region that was found is there");
+        if !keep(span, value) {
+            if self.reserve_blocks(1).is_err() {
+                self.sizes = None;
+            }
+            self.free_entry(span.first(), &mut ());
         }
     }
 }

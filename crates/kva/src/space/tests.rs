@@ -365,3 +365,26 @@ fn addresses_before_a_region_are_taken_away() {
     }
     assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(0, 16)]);
 }
+
+/// A guard belongs to no region, at its old place or at its new one, and a walk over regions is past both in one step.
+#[test]
+fn walks_go_past_guards_and_new_places() {
+    let mut space = space(256);
+    let guarded = |first| Request::new(PAGE).guard(PAGE).window(pages(first, 2));
+    (0..80).for_each(|at| _ = space.alloc(&guarded(2 * u64::from(at)), at).unwrap());
+    let token = space.begin_move(0, 200 * PAGE).unwrap();
+    space.alloc(&guarded(210), 80).unwrap();
+    let mut seen = Vec::new();
+    space.clone().into_iter().for_each(|(_, value)| seen.push(value));
+    assert_eq!(seen, (0..=80).collect::<Vec<_>>());
+    seen.clear();
+    space.retain(|_, &mut value| {
+        seen.push(value);
+        value % 3 == 0
+    });
+    // The one that moves stays, and is not asked for.
+    assert_eq!(seen, (1..=80).collect::<Vec<_>>());
+    assert!(space.regions().map(|region| *region.value()).eq((0..80).step_by(3)));
+    space.commit_move(token).unwrap();
+    space.validate().unwrap();
+}

@@ -98,12 +98,6 @@ impl<V> Leaf<V> {
         last
     }
 
-    /// [`Leaf::in_order`] of a far leaf.
-    #[cold]
-    pub(in crate::regions) fn far_in_order(&self) -> [u8; WIDTH] {
-        self.by_key(|slot| self.end(slot) << 5 | slot as u128).map(|key| key as u8 % WIDTH as u8)
-    }
-
     #[cold]
     pub(in crate::regions) fn far_last(&self) -> usize {
         (0..self.len()).max_by_key(|&slot| self.end(slot)).expect("K8: a leaf in use has an entry")

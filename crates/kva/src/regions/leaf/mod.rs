@@ -37,7 +37,7 @@ pub(super) const BEYOND: i32 = REACH + 1;
 /// `next` of a vacant slot and of the tail.
 const NO_GAP: i32 = -1;
 /// Bit of a marker's `start`, which places it above all lanes.
-const MARKER: i32 = 1 << 30;
+pub(super) const MARKER: i32 = 1 << 30;
 /// `start` of a vacant slot.
 const VACANT_START: i32 = i32::MAX;
 /// Stands for "no slot".
@@ -256,26 +256,6 @@ impl<V> Leaf<V> {
     #[inline]
     pub(in crate::regions) fn tail(&self) -> Option<usize> {
         (self.tail != NO_SLOT).then_some(self.tail as usize)
-    }
-
-    /// The slots in address order; only the first `len` are valid.
-    pub(in crate::regions) fn in_order(&self) -> [u8; WIDTH] {
-        if self.is_far() {
-            return self.far_in_order();
-        }
-        // Ends ascend as starts do, and a marker ends before a region at the same address.
-        let key = |slot: usize| (self.end[slot] as u32) << 5 | slot as u32;
-        self.by_key(key).map(|key| key as u8 % WIDTH as u8)
-    }
-
-    /// The keys of the slots in use, ascending.
-    #[inline]
-    pub(super) fn by_key<K: Copy + Default + Ord>(&self, key: impl Fn(usize) -> K) -> [K; WIDTH] {
-        let mut keys = [K::default(); WIDTH];
-        let in_use = &mut keys[..self.len()];
-        in_use.iter_mut().enumerate().for_each(|(slot, to)| *to = key(slot));
-        in_use.sort_unstable();
-        keys
     }
 
     /// The entry with the highest address.
