@@ -246,7 +246,8 @@ impl Registry {
     /// series, new labels share one more, `{overflow="true"}`. So labels whose values users choose take bounded memory, and
     /// totals stay right. A series without labels, statics and observed gauges are not limited, and series that exist stay.
     /// After the limit is raised, the next look-up of labels that shared a series gives them their own; handles that were
-    /// kept stay with the shared one.
+    /// kept stay with the shared one. Where a static has the labels `{overflow="true"}`, which nothing can share, labels
+    /// beyond the limit are refused: [`RegistryError::Taken`].
     ///
     /// ```
     /// use freehold_percpu::registry::Registry;
