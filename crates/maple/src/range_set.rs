@@ -12,7 +12,9 @@ use crate::iterators::{listed, mapped};
 use crate::key::{Key, Keys, SpanOf, to_store, within};
 use crate::map::{self, Gaps, GapsWithin, WordMap, or_abort, pieces};
 use crate::{OutOfMemory, SortedError, StoreError};
+use core::cmp::Ordering;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::{Broken, Span, check};
@@ -369,6 +371,26 @@ impl<K: Key> PartialEq for RangeSet<K> {
 }
 
 impl<K: Key> Eq for RangeSet<K> {}
+
+impl<K: Key> Hash for RangeSet<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.ranges.len().hash(state);
+        self.ranges.iter().for_each(|range| range.hash(state));
+    }
+}
+
+impl<K: Key> PartialOrd for RangeSet<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By first and last index, range by range.
+impl<K: Key> Ord for RangeSet<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.ranges.iter().cmp(other.ranges.iter())
+    }
+}
 
 impl<K: Key<Span: fmt::Debug>> fmt::Debug for RangeSet<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

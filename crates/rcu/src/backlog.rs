@@ -80,7 +80,8 @@ impl<'d, T> Backlog<'d, T> {
         &self.domain
     }
 
-    /// Reserves room to [retire](Self::retire) `more` records. Polls if a poll is due, or if too many records wait.
+    /// Reserves room to [retire](Self::retire) `more` records. Room of earlier requests that is unused counts, and stays.
+    /// Polls if a poll is due, or if too many records wait.
     ///
     /// Cost: constant, amortized, for the records that it grants. Once for some hundred records, and on each call
     /// while too many wait, it is that of [`poll`](Self::poll).
@@ -112,8 +113,8 @@ impl<'d, T> Backlog<'d, T> {
             self.stats.refused += 1;
             return Err(BacklogError::Full { held, limit: self.limit, oldest: self.oldest() });
         }
-        // Slightly more than requested, so that the next requests take the fast path.
-        let room = more.saturating_add(AHEAD);
+        // Slightly more than requested, so that the next requests take the fast path. A larger request may be unused still.
+        let room = more.saturating_add(AHEAD).max(self.room);
         // A poll takes no memory: space for its batches is reserved here.
         let reserved = self.batches.try_reserve(BATCHES).and_then(|()| self.records.try_reserve(room));
         reserved.map_err(|_| BacklogError::OutOfMemory)?;

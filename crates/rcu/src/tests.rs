@@ -160,6 +160,17 @@ fn a_request_beyond_the_limit_is_granted_where_less_waits() {
 }
 
 #[test]
+fn a_small_request_leaves_the_room_of_a_larger_one() {
+    let domain = Domain::new();
+    let mut backlog = Backlog::new(&domain, 10_000);
+    backlog.reserve(1000, drop).unwrap();
+    (0..600).for_each(|number| backlog.retire(number).unwrap());
+    // So many open records make it poll, and reserve anew.
+    backlog.reserve(1, drop).unwrap();
+    assert!((600..1000).all(|number| backlog.retire(number).is_ok()), "{:?}", backlog.stats());
+}
+
+#[test]
 fn a_backlog_that_may_hold_nothing_is_full_without_a_barrier() {
     let domain = Domain::refusing();
     let _reader = domain.reader().unwrap();

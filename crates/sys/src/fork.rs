@@ -68,6 +68,7 @@ thread_local! {
 /// It must end soon: forks wait for it. Callers' code does not run in it, except for the allocator,
 /// `StoredValue::split`, the predicate of `PooledSpace::alloc_ready` and what encodes the values of an image. So a `fork`
 /// hook must not hold a lock that these need. In a section, a thread waits for no transaction. A leaked section (`mem::forget`) blocks the forks of all other threads for ever.
+/// Two threads that fork at the same time, each in a section, wait for each other.
 ///
 /// Cost: two atomic additions to a line that few threads share; for a nested section, an addition.
 #[derive(Debug)]

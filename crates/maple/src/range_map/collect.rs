@@ -9,7 +9,9 @@ use crate::key::{Key, Keys, SpanOf, to_store};
 use crate::map::{self, Filling, FromSorted};
 use crate::node::NodeLimits;
 use crate::value_arena::ValueArena;
+use core::cmp::Ordering;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::Span;
@@ -176,6 +178,26 @@ impl<V: PartialEq, K: Key> PartialEq for RangeMap<V, K> {
 }
 
 impl<V: Eq, K: Key> Eq for RangeMap<V, K> {}
+
+impl<V: Hash, K: Key> Hash for RangeMap<V, K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len().hash(state);
+        self.iter_words().for_each(|entry| entry.hash(state));
+    }
+}
+
+/// By first key, last key and value, entry by entry.
+impl<V: PartialOrd, K: Key> PartialOrd for RangeMap<V, K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.iter_words().partial_cmp(other.iter_words())
+    }
+}
+
+impl<V: Ord, K: Key> Ord for RangeMap<V, K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.iter_words().cmp(other.iter_words())
+    }
+}
 
 impl<V: fmt::Debug, K: Key<Span: fmt::Debug>> fmt::Debug for RangeMap<V, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

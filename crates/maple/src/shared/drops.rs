@@ -141,8 +141,8 @@ impl<E: StoredValue> MapleTree<E> {
             };
             let left = limit.saturating_sub(begin.elapsed());
             match self.domain().synchronize_for(left) {
-                Ok(()) if !left.is_zero() => {}
-                // Without a reader, it may still be refused: others are inside by then, or the map may keep nothing.
+                // Others may be inside by now. A map that may keep nothing refuses every change.
+                Ok(()) if !left.is_zero() && self.backlog().limit > 0 => {}
                 Ok(()) | Err(SynchronizeError::TimedOut) => return Err(refused),
                 Err(error) => return Err(WriteError::from(error).into()),
             }

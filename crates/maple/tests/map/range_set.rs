@@ -3,6 +3,9 @@
 use freehold_maple::{RangeMap, RangeSet, SortedError, StoreError};
 use freehold_units::Span;
 use proptest::prelude::*;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::ops::Range;
 
 /// The highest indexes of the space, so that its end is met.
 const BASE: u64 = u64::MAX - WIDTH as u64 + 1;
@@ -156,4 +159,19 @@ fn sorted_ranges_that_touch_are_one() {
         let error = RangeSet::from_sorted([low, wrong[0], wrong[1], high]).unwrap_err();
         assert_eq!(error, SortedError::NotSorted { position: 2, span: wrong[1], before: wrong[0] });
     }
+}
+
+/// By their ranges, whatever the order in which these came; a negative key is below 0.
+#[test]
+fn maps_and_sets_are_keys_of_stds_maps() {
+    let set = |ranges: &[Range<i8>]| ranges.iter().cloned().collect::<RangeSet<i8>>();
+    let sets = [&[][..], &[-2..0, 3..4], &[-2..1, 3..4], &[-1..3, 4..6], &[0..3, 4..5]].map(set);
+    assert!(sets.is_sorted_by(|one, next| one < next), "{sets:?}");
+    let turned: RangeSet<i8> = [4..6, -1..1, 1..3].into_iter().collect();
+    assert!(HashSet::from(sets).contains(&turned));
+    let map = |value: &'static str| RangeMap::from([(20..29, "b"), (0..9, value)]);
+    assert!(map("a") < map("b") && map("b") < RangeMap::from([(0..10, "a")]) && RangeMap::new() < map("a"));
+    assert_eq!(map("a").cmp(&RangeMap::from([(0..9, "a"), (20..29, "b")])), Ordering::Equal);
+    assert!(HashSet::from([map("a")]).contains(&RangeMap::from([(0..9, "a"), (20..29, "b")])));
+    assert_eq!(RangeMap::from([(0..9, f64::NAN)]).partial_cmp(&RangeMap::from([(0..9, 1.0)])), None);
 }

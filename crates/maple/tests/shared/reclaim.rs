@@ -270,11 +270,9 @@ fn a_wait_for_readers_ends_where_there_are_none() {
         // It may keep nothing, so it refuses every change.
         let map = MapleTree::<u64>::builder().domain(Domain::new()).backlog_limit(0).build();
         let is_full = |error: &WriteError| matches!(error, WriteError::Readers { .. });
-        for limit in [Duration::ZERO, Duration::from_millis(3)] {
-            let begin = Instant::now();
+        for limit in [Duration::ZERO, Duration::from_millis(3), Duration::MAX] {
             let refused = map.waiting(limit, || map.store(0..9, 1).map_err(WriteError::from), is_full);
             assert_eq!(refused, Err(WriteError::Readers { held: 0, limit: 0, oldest: None }));
-            assert!(begin.elapsed() >= limit);
         }
     });
 }

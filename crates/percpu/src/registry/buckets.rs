@@ -77,7 +77,8 @@ impl Buckets {
                 return Err(BucketsError::Order { bound, before });
             }
         }
-        let bounds = bounds.iter().map(|&bound| Bound::new(bound, bound * unit)).collect();
+        // A bound of -0.0 is 0.
+        let bounds = bounds.iter().map(|&bound| Bound::new(bound.abs(), bound * unit)).collect();
         Ok(Self(Arc::new(Inner { unit, bounds, is_trimmed: false })))
     }
 
@@ -192,6 +193,15 @@ mod tests {
             let buckets = Buckets::new(unit, &[bound]).unwrap();
             assert_eq!(buckets.all()[0].end, most + 1, "{bound} * {unit}");
         }
+    }
+
+    /// Floats have two zeros. A page with `le="-0"` would not add up with one with `le="0"`.
+    #[test]
+    fn a_bound_of_minus_zero_is_zero() {
+        let (minus, plus) =
+            (Buckets::new(1.0, &[-0.0, 1.0]).unwrap(), Buckets::new(1.0, &[0.0, 1.0]).unwrap());
+        assert_eq!(minus.all()[0].text, "0");
+        assert!(minus.is_same(&plus));
     }
 
     #[test]

@@ -164,9 +164,12 @@ impl Families {
 
     /// The family of a name and kind; made if there is none and no name of it is taken.
     pub(super) fn of(&mut self, name: &str, kind: &Kind) -> Result<&mut Family, RegistryError> {
-        match self.by_name.get(name) {
-            Some(family) => family.kind.takes(kind, name)?,
-            None => {
+        match self.by_name.entry(name.into()) {
+            Entry::Occupied(family) => {
+                family.get().kind.takes(kind, name)?;
+                Ok(family.into_mut())
+            }
+            Entry::Vacant(place) => {
                 let names = kind.names(name);
                 for series in &names {
                     if let Some(with) = self.taken.get(series) {
@@ -178,10 +181,9 @@ impl Families {
                     }
                 }
                 self.taken.extend(names.into_iter().map(|series| (series, name.into())));
+                Ok(place.insert(Family { kind: kind.clone(), series: BTreeMap::new() }))
             }
         }
-        let made = || Family { kind: kind.clone(), series: BTreeMap::new() };
-        Ok(self.by_name.entry(name.into()).or_insert_with(made))
     }
 
     /// Adds a series that there must not be yet, to a family that is made if there is none.

@@ -40,9 +40,10 @@ pub use page::Format;
 pub use render::{Reading, Sample};
 
 use crate::count::{Counter, Gauge, Histogram, Value};
-use family::{Families, Held, Kind, Metric};
+use family::{Families, Held, Kind, Metric, Series};
 use freehold_sys::fork;
 use labels::{OVERFLOW, checked, checked_of_histogram};
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::string::String;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -245,7 +246,8 @@ impl Registry {
     /// series, new labels share one more, `{overflow="true"}`. So labels whose values users choose take bounded memory, and
     /// totals stay right. A series without labels, statics and observed gauges are not limited, and series that exist stay.
     /// After the limit is raised, the next look-up of labels that shared a series gives them their own; handles that were
-    /// kept stay with the shared one.
+    /// kept stay with the shared one. Where a static has the labels `{overflow="true"}`, which nothing can share, labels
+    /// beyond the limit are refused: [`RegistryError::Taken`].
     ///
     /// ```
     /// use freehold_percpu::registry::Registry;
@@ -350,16 +352,18 @@ impl Registry {
     fn get<T: Registered>(&self, name: &str, labels: String, kind: &Kind) -> Result<Arc<T>, RegistryError> {
         let mut families = self.families();
         let limit = families.limit(name);
-        let series = &families.of(name, kind)?.series;
+        let series = &mut families.of(name, kind)?.series;
         let others = series.len() - usize::from(series.contains_key(OVERFLOW));
         let is_over = !labels.is_empty() && others >= limit && !series.contains_key(&labels);
-        let labels = if is_over { OVERFLOW.into() } else { labels };
-        match series.get(&labels).map(|series| T::held(&series.metric)) {
-            Some(Some(Held::Shared(metric))) => Ok(Arc::clone(metric)),
-            Some(_) => Err(RegistryError::Taken { name: name.into() }),
-            None => {
+        match series.entry(if is_over { OVERFLOW.into() } else { labels }) {
+            Entry::Occupied(series) => match T::held(&series.get().metric) {
+                Some(Held::Shared(metric)) => Ok(Arc::clone(metric)),
+                _ => Err(RegistryError::Taken { name: name.into() }),
+            },
+            Entry::Vacant(place) => {
                 let metric = Arc::<T>::default();
-                families.add(name, kind, labels, T::metric(Held::Shared(Arc::clone(&metric))))?;
+                place.insert(Series::new(T::metric(Held::Shared(Arc::clone(&metric)))));
+                families.count += 1;
                 Ok(metric)
             }
         }

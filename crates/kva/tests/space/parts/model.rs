@@ -148,6 +148,12 @@ impl Model {
         }
     }
 
+    /// Whether a granule is usable in the place that a region moves to.
+    fn moves_over(&self, id: u32, at: usize) -> bool {
+        let (first, end) = self.usable(id);
+        self.owners[&id].to.is_some_and(|to| (to..to + end - first).contains(&at))
+    }
+
     /// The region that starts at a granule.
     pub(super) fn starting(&self, at: usize) -> Result<u32, Refusal> {
         match self.cells[at] {
@@ -224,6 +230,8 @@ impl Model {
         for at in run.0..run.1 {
             match self.cells[at] {
                 Cell::Usable(id) | Cell::Held(id) => _ = self.whole(id)?,
+                // A region that moves by a little is usable where its guard was.
+                Cell::Guard(id) if self.moves_over(id, at) => _ = self.whole(id)?,
                 _ => {}
             }
         }
