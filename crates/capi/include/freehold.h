@@ -69,7 +69,8 @@ typedef enum fh_error {
   FH_EREADERS = -14,
   // This thread is in a read section, and would wait for itself.
   FH_EREADING = -15,
-  // A plan, a transaction or a snapshot of the handle is open.
+  // The handle is in use: a plan, a transaction, a snapshot or a pool of it is open, a slot or a stack is held, or it is another
+  // thread's.
   FH_EBUSY = -16,
   // The system refuses what the call needs.
   FH_ESYSTEM = -17,

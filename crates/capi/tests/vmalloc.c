@@ -47,6 +47,7 @@ int main(void) {
     layout.count = 2;
     OK(fh_slots_new(vm, &layout, &slots));
     CODE(fh_vm_destroy(vm), FH_EBUSY);
+    CHECK(strstr(fh_strerror(FH_EBUSY), "pool") != NULL);
     OK(fh_slots_get(slots, &slot));
     OK(fh_slots_get(slots, &second));
     void *others[256];
