@@ -30,8 +30,9 @@ from .errors import (
 )
 from .run import Engine, Workload, compare, engines, inspect, predict, replay, verify
 
-# Callgrind and engines in processes of their own run the program once more.
-_started_by([_sys.executable, "-m", "freehold"])
+# Callgrind and engines in processes of their own run the program once more. A program that contains Python may have no executable:
+# there they fail when they are asked for.
+_started_by([_sys.executable or "", "-m", "freehold"])
 
 __all__ = [
     "AddressSpace",
