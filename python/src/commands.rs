@@ -93,6 +93,7 @@ fn run(
     body: impl FnOnce(&[PathBuf]) -> anyhow::Result<Found> + Send + 'static,
 ) -> PyResult<Results> {
     let ran = move || {
+        let _classes = guest::Classes;
         let files = Files::of(sources)?;
         body(&files.files).map(|found| files.results(command, found)).map_err(|error| files.error(error))
     };

@@ -1,9 +1,11 @@
 """Engines in Python are judged like any other."""
 
+import gc
 import subprocess
 import sys
 import threading
 import traceback
+import weakref
 
 import idea
 import pyarrow.compute as pc
@@ -95,6 +97,20 @@ def test_ctrl_c_ends_a_class_that_never_answers(small):
     )
     ran = subprocess.run([sys.executable, "-c", program, small], capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stdout) == (0, "interrupted\n"), ran.stderr
+
+
+def test_a_class_is_freed_after_its_run(small):
+    left = []
+    for base in (FirstFit, Raises):
+        engine = type("Once", (base,), {})
+        left.append(weakref.ref(engine))
+        try:
+            freehold.replay(small, [engine], rounds=0)
+        except freehold.RunError:
+            assert base is Raises
+    del engine
+    gc.collect()
+    assert [engine() for engine in left] == [None, None]
 
 
 def test_what_is_no_engine_is_refused(small):
