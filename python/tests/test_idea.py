@@ -113,6 +113,36 @@ def test_a_class_is_freed_after_its_run(small):
     assert [engine() for engine in left] == [None, None]
 
 
+def test_the_end_of_the_process_ends_a_class_on_a_daemon_thread(small):
+    program = (
+        "import freehold, sys, threading, time\n"
+        "asked = threading.Event()\n"
+        "class Endless(freehold.KvaEngine):\n"
+        "    def alloc(self, *_):\n"
+        "        asked.set()\n"
+        "        while True: time.sleep(0.001)\n"
+        "def replays():\n"
+        "    while True:\n"
+        "        try: freehold.replay(sys.argv[1], [Endless], rounds=0)\n"
+        "        except freehold.FreeholdError: pass\n"
+        "threading.Thread(target=replays, daemon=True).start()\n"
+        "asked.wait()\n"
+        "print('ends')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, small], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "ends\n", "")
+
+
+def test_a_program_runs_while_its_process_ends(small):
+    program = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print(freehold.replay(sys.argv[1], [idea.FirstFit], rounds=0).command))\n"
+        "import freehold, idea\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, small], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "replay\n"), ran.stderr
+
+
 def test_what_is_no_engine_is_refused(small):
     with pytest.raises(freehold.UsageError, match="subclass"):
         freehold.replay(small, [dict])
