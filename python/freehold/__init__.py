@@ -5,6 +5,7 @@
 >>> freehold.replay(trace, engines=["btree:lowest", "rbtree:linux"], rounds=3)
 """
 
+import atexit as _atexit
 import sys as _sys
 from importlib import import_module as _import_module
 
@@ -15,6 +16,7 @@ if _sys.version_info < (3, 12):
         raise ImportError("module freehold does not support loading in subinterpreters")
 
 from ._native import AddressSpace, ChunkSet, RangeMap, Results, Trace, load, open
+from ._native import end_runs as _end_runs
 from ._native import started_by as _started_by
 from .engine import KvaEngine
 from .errors import (
@@ -30,8 +32,11 @@ from .errors import (
 )
 from .run import Engine, Workload, compare, engines, inspect, predict, replay, verify
 
-# Callgrind and engines in processes of their own run the program once more.
-_started_by([_sys.executable, "-m", "freehold"])
+# Callgrind and engines in processes of their own run the program once more. A program that contains Python may have no executable:
+# there they fail when they are asked for.
+_started_by([_sys.executable or "", "-m", "freehold"])
+# A thread that nobody waits for must not be in the middle of a run when the interpreter ends.
+_atexit.register(_end_runs)
 
 __all__ = [
     "AddressSpace",

@@ -85,23 +85,27 @@ fn progress(told: bool) -> Progress {
     if told { Progress::default() } else { Progress::silent() }
 }
 
-/// Runs a command on files. What a class raised is the cause of its failure.
+/// Runs a command on files and the names of engines. What a class raised is the cause of its failure.
 fn run(
     py: Python<'_>,
     sources: Vec<Source>,
+    engines: Vec<Engine>,
     command: &'static str,
-    body: impl FnOnce(&[PathBuf]) -> anyhow::Result<Found> + Send + 'static,
+    body: impl FnOnce(&[PathBuf], &[String]) -> anyhow::Result<Found> + Send + 'static,
 ) -> PyResult<Results> {
+    let calls = engines.iter().any(|engine| matches!(engine, Engine::Class(..)));
     let ran = move || {
+        let _classes = guest::Classes;
         let files = Files::of(sources)?;
-        body(&files.files).map(|found| files.results(command, found)).map_err(|error| files.error(error))
+        let found = guest::names(engines).map_err(Into::into).and_then(|names| body(&files.files, &names));
+        found.map(|found| files.results(command, found)).map_err(|error| files.error(error))
     };
     let failure = |(error, cause)| {
         let raised = failed(&error);
         raised.set_cause(py, cause);
         raised
     };
-    detached(py, move || ran().map_err(|error| (error, guest::raised())))?.map_err(failure)
+    detached(py, calls, move || ran().map_err(|error| (error, guest::raised())))?.map_err(failure)
 }
 
 /// Replays workloads on engines, as `freehold replay` does.
@@ -114,20 +118,19 @@ pub(crate) fn replay(
     instructions: bool,
     told: bool,
 ) -> PyResult<Results> {
-    run(py, sources, "replay", move |files| {
-        let engines = guest::names(engines)?;
+    run(py, sources, engines, "replay", move |files, engines| {
         if instructions {
-            return commands::instructions::run(files, &engines, &mut progress(told));
+            return commands::instructions::run(files, engines, &mut progress(told));
         }
         let each: Vec<_> = files.iter().map(|file| (file, rounds)).collect();
-        commands::replay::run(&each, &engines, &mut progress(told))
+        commands::replay::run(&each, engines, &mut progress(told))
     })
 }
 
 /// Predicts addresses of recordings of kernel areas, as `freehold replay --set` does.
 #[pyfunction]
 pub(crate) fn predict(py: Python<'_>, sources: Vec<Source>, settings: Vec<String>) -> PyResult<Results> {
-    run(py, sources, "replay", move |files| {
+    run(py, sources, Vec::new(), "replay", move |files, _| {
         commands::replay::predict(files, &settings, freehold_lab::predict::Way::default())
     })
 }
@@ -140,8 +143,8 @@ pub(crate) fn verify(
     engines: Vec<Engine>,
     told: bool,
 ) -> PyResult<Results> {
-    run(py, sources, "verify", move |files| {
-        let engines = outside::named(&guest::names(engines)?)?;
+    run(py, sources, engines, "verify", move |files, engines| {
+        let engines = outside::named(engines)?;
         commands::verify::run(files, &engines, &mut progress(told))
     })
 }
@@ -149,7 +152,7 @@ pub(crate) fn verify(
 /// Says what is in a file, as `freehold inspect` does.
 #[pyfunction]
 pub(crate) fn inspect(py: Python<'_>, source: Source) -> PyResult<Results> {
-    run(py, vec![source], "inspect", |files| {
+    run(py, vec![source], Vec::new(), "inspect", |files, _| {
         let mut found = Found::default();
         for file in files {
             found.absorb(commands::inspect::run(file)?);
@@ -181,7 +184,7 @@ pub(crate) fn started_by(command: Vec<OsString>) {
 #[pyfunction]
 #[allow(clippy::panic, reason = "it is there for that")]
 pub(crate) fn panics(py: Python<'_>) -> PyResult<()> {
-    detached(py, || panic!("as the test wants"))
+    detached(py, false, || panic!("as the test wants"))
 }
 
 /// The engines of a family, in the order of the lab's list.

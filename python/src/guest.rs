@@ -1,7 +1,8 @@
 //! Engines that are classes in Python: each operation is a call of `alloc` or `free`, judged like any engine's.
 //!
-//! A class that raises has no answers from then on; the lab reports the exception, and [`raised`] is its cause. Cost: the GIL is taken
-//! for each operation, or for a batch where operations come in batches.
+//! A class that raises has no answers from then on; the lab reports the exception, and [`raised`] is its cause. The lab keeps what
+//! makes an engine for the life of the process, so the class lies beside that, in [`Classes`], until the run ends. Cost: the GIL is
+//! taken for each operation, or for a batch where operations come in batches.
 
 use freehold::units::{Probe, Tally, Work};
 use freehold_lab::engine::Takes;
@@ -10,13 +11,31 @@ use freehold_lab::failure::Failure;
 use freehold_trace::Driven;
 use freehold_trace::kva::{Answer, Op, Session, Space};
 use pyo3::prelude::*;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+
+/// A class until the end of the run that it was given to.
+type Class = Arc<Mutex<Option<Py<PyAny>>>>;
 
 thread_local! {
     /// What a class raised last in the run on this thread.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+    /// The classes of the run on this thread.
+    static CLASSES: RefCell<Vec<Class>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Gives the classes of the run on this thread back when it is dropped, so that Python can free them.
+pub(crate) struct Classes;
+
+impl Drop for Classes {
+    fn drop(&mut self) {
+        // Without the GIL, as at the end of the process, Python frees them later or never.
+        for class in CLASSES.take() {
+            drop(class.lock().unwrap_or_else(PoisonError::into_inner).take());
+        }
+    }
 }
 
 /// What a class raised last in the run on this thread.
@@ -177,7 +196,12 @@ fn register(name: &str, takes: &str, class: Py<PyAny>) -> Result<(), Failure> {
         Failure::Usage(format!("{name}.takes is {takes:?}; it is one of {names}"))
     })?;
     let own = name.to_owned();
+    let class = Arc::new(Mutex::new(Some(class)));
+    CLASSES.with_borrow_mut(|classes| classes.push(Arc::clone(&class)));
     let make = move |space: &Space| -> Result<Box<dyn Session>, String> {
+        let held = || class.lock().unwrap_or_else(PoisonError::into_inner);
+        let class = Python::attach(|py| held().as_ref().map(|class| class.clone_ref(py)));
+        let class = class.ok_or_else(|| format!("engine {own}: its run has ended"))?;
         Ok(Box::new(Guest::new(&own, &class, space)))
     };
     outside::register(name, takes, Box::new(make))

@@ -27,6 +27,8 @@ mod _native {
         compare, engines, family_of, inspect, main, panics, predict, replay, started_by, verify,
     };
     #[pymodule_export]
+    use super::detached::end_runs;
+    #[pymodule_export]
     use super::engines::{AddressSpace, ChunkSet, RangeMap};
     #[pymodule_export]
     use super::results::{Results, load};

@@ -157,7 +157,7 @@ impl Trace {
     /// that cannot be written.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let (header, batches) = (self.header.clone(), self.batches.clone());
-        detached(py, move || write(&path, &header, &batches))?.map_err(|error| failed(&error))
+        detached(py, false, move || write(&path, &header, &batches))?.map_err(|error| failed(&error))
     }
 }
 
@@ -260,5 +260,5 @@ pub(crate) fn open_trace(py: Python<'_>, path: PathBuf) -> PyResult<Trace> {
         }
         Ok(Trace { header, batches, file: Some(Place { named: path, absolute }) })
     };
-    detached(py, read)?.map_err(|error| unreadable(&error))
+    detached(py, false, read)?.map_err(|error| unreadable(&error))
 }

@@ -169,6 +169,21 @@ def test_values_that_lead_back_are_collected():
     assert [device() for device in left] == [None, None]
 
 
+@pytest.mark.parametrize("made", ["freehold.RangeMap()", "freehold.AddressSpace(0, 0xFFFF)"])
+def test_deep_nests_are_freed(made):
+    code = f"""
+import freehold
+outer = None
+for _ in range(100_000):
+    inner, outer = outer, {made}
+    outer.store(0, 0, inner) if hasattr(outer, "store") else outer.alloc(0x1000, inner)
+del inner, outer
+print("freed")
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "freed\n"), ran.stderr
+
+
 def test_other_interpreters_are_refused():
     code = """
 try:

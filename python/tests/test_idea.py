@@ -1,9 +1,11 @@
 """Engines in Python are judged like any other."""
 
+import gc
 import subprocess
 import sys
 import threading
 import traceback
+import weakref
 
 import idea
 import pyarrow.compute as pc
@@ -95,6 +97,50 @@ def test_ctrl_c_ends_a_class_that_never_answers(small):
     )
     ran = subprocess.run([sys.executable, "-c", program, small], capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stdout) == (0, "interrupted\n"), ran.stderr
+
+
+def test_a_class_is_freed_after_its_run(small):
+    left = []
+    for base in (FirstFit, Raises):
+        engine = type("Once", (base,), {})
+        left.append(weakref.ref(engine))
+        try:
+            freehold.replay(small, [engine], rounds=0)
+        except freehold.RunError:
+            assert base is Raises
+    del engine
+    gc.collect()
+    assert [engine() for engine in left] == [None, None]
+
+
+def test_the_end_of_the_process_ends_a_class_on_a_daemon_thread(small):
+    program = (
+        "import freehold, sys, threading, time\n"
+        "asked = threading.Event()\n"
+        "class Endless(freehold.KvaEngine):\n"
+        "    def alloc(self, *_):\n"
+        "        asked.set()\n"
+        "        while True: time.sleep(0.001)\n"
+        "def replays():\n"
+        "    while True:\n"
+        "        try: freehold.replay(sys.argv[1], [Endless], rounds=0)\n"
+        "        except freehold.FreeholdError: pass\n"
+        "threading.Thread(target=replays, daemon=True).start()\n"
+        "asked.wait()\n"
+        "print('ends')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, small], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "ends\n", "")
+
+
+def test_a_program_runs_while_its_process_ends(small):
+    program = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print(freehold.replay(sys.argv[1], [idea.FirstFit], rounds=0).command))\n"
+        "import freehold, idea\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, small], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "replay\n"), ran.stderr
 
 
 def test_what_is_no_engine_is_refused(small):

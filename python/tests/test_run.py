@@ -195,3 +195,11 @@ def test_the_program_is_there():
         assert ran.returncode == 0 and ran.stdout.startswith("freehold "), ran.stderr
     wrong = subprocess.run([sys.executable, "-m", "freehold", "replay"], capture_output=True, text=True)
     assert wrong.returncode == 2 and "FILE" in wrong.stderr
+
+
+def test_a_program_without_an_executable_may_contain_it(kva):
+    """`sys.executable` is None or empty in a program that contains Python."""
+    program = "import sys; sys.executable = {}; import freehold; print(freehold.inspect(sys.argv[1]).command)"
+    for name in ("None", "''"):
+        ran = subprocess.run([sys.executable, "-c", program.format(name), kva], capture_output=True, text=True, timeout=60)
+        assert (ran.returncode, ran.stdout) == (0, "inspect\n"), ran.stderr

@@ -69,7 +69,8 @@ typedef enum fh_error {
   FH_EREADERS = -14,
   // This thread is in a read section, and would wait for itself.
   FH_EREADING = -15,
-  // A plan, a transaction or a snapshot of the handle is open.
+  // The handle is in use: a plan, a transaction, a snapshot or a pool of it is open, a slot or a stack is held, or it is another
+  // thread's.
   FH_EBUSY = -16,
   // The system refuses what the call needs.
   FH_ESYSTEM = -17,
@@ -704,8 +705,9 @@ int fh_space_snapshot(const struct fh_space *space,
 
 // Makes a space from its bytes, with any placement.
 //
-// `load`: optional; without it a value is its number. `space`: as from fh_space_new. Any thread. Cost: O(n log n) for n regions;
-// memory in proportion to `len`, whatever the bytes are.
+// `load`: optional; without it a value is its number. After an error, the values that `load` has made are not given back: the caller
+// still owns what they point to. `space`: as from fh_space_new. Any thread. Cost: O(n log n) for n regions; memory in proportion to
+// `len`, whatever the bytes are.
 //
 // @return FH_OK; FH_ENULL; FH_EENUM; FH_EFORMAT; FH_ENOMEM
 int fh_space_restore(const uint8_t *bytes,
@@ -1391,7 +1393,8 @@ int fh_thread_register(void);
 // Enters a read section of this thread. Until fh_read_exit, what a look-up of a shared space or tree returns is not reused, if
 // whoever removes it calls fh_synchronize before it frees it. Sections nest.
 //
-// A section delays writers' memory, never writers. Any thread. Cost: a nanosecond.
+// A section delays writers' memory, never writers. A thread that ends inside a section never leaves it: fh_synchronize then waits for
+// ever. Any thread. Cost: a nanosecond.
 //
 // @return FH_OK; FH_EINVAL: more than 2^32 - 1 sections
 int fh_read_enter(void);
@@ -1483,8 +1486,9 @@ int fh_stacks_find(const struct fh_stacks *stacks,
                    const void *address,
                    uint64_t *number);
 
-// Reserves addresses. `reserve_bytes`: 0 for as many as the library chooses, up to 64 GiB. The caller owns the handle, and ends it by
-// fh_vm_destroy. A thread of the library gives back what stays free. Any thread. Cost: some system calls.
+// Reserves addresses. `reserve_bytes`: from 16 MiB to 2^46 bytes, rounded up to a multiple of 16 MiB; 0 for as many as the library
+// chooses, up to 64 GiB. The caller owns the handle, and ends it by fh_vm_destroy. A thread of the library gives back what stays free.
+// Any thread. Cost: some system calls.
 //
 // @return FH_OK; FH_ENULL; FH_EINVAL; FH_ESYSTEM; FH_ENOMEM
 int fh_vm_new(size_t reserve_bytes,

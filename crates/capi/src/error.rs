@@ -54,7 +54,8 @@ pub enum fh_error {
     FH_EREADERS = -14,
     /// This thread is in a read section, and would wait for itself.
     FH_EREADING = -15,
-    /// A plan, a transaction or a snapshot of the handle is open.
+    /// The handle is in use: a plan, a transaction, a snapshot or a pool of it is open, a slot or a stack is held, or it is another
+    /// thread's.
     FH_EBUSY = -16,
     /// The system refuses what the call needs.
     FH_ESYSTEM = -17,
@@ -84,7 +85,7 @@ pub extern "C" fn fh_strerror(code: c_int) -> *const c_char {
         -13 => c"the move is of another space, or has ended",
         -14 => c"readers hold back too much",
         -15 => c"this thread is in a read section, and would wait for itself",
-        -16 => c"a plan, a transaction or a snapshot is open",
+        -16 => c"in use: a plan, a transaction, a snapshot or a pool is open, or a slot or a stack is held",
         -17 => c"the system refuses what the call needs",
         -18 => c"not a snapshot, or a value of it was refused",
         -19 => c"an invariant is broken",

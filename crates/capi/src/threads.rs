@@ -29,7 +29,8 @@ pub extern "C" fn fh_thread_register() -> c_int {
 /// Enters a read section of this thread. Until fh_read_exit, what a look-up of a shared space or tree returns is not reused, if
 /// whoever removes it calls fh_synchronize before it frees it. Sections nest.
 ///
-/// A section delays writers' memory, never writers. Any thread. Cost: a nanosecond.
+/// A section delays writers' memory, never writers. A thread that ends inside a section never leaves it: fh_synchronize then waits for
+/// ever. Any thread. Cost: a nanosecond.
 ///
 /// @return FH_OK; FH_EINVAL: more than 2^32 - 1 sections
 #[unsafe(no_mangle)]

@@ -9,6 +9,8 @@ int main(void) {
     size_t len = 0;
     uint64_t number = 0, bytes = 0;
     CODE(fh_vm_new(1 << 30, NULL), FH_ENULL);
+    CODE(fh_vm_new(((size_t)16 << 20) - 1, &vm), FH_EINVAL);
+    CODE(fh_vm_new(((size_t)1 << 46) + 1, &vm), FH_EINVAL);
     OK(fh_vm_new(1 << 30, &vm));
     OK(fh_vm_alloc(vm, 10000, 1, &block, &len));
     CHECK(len == 12288 && ((char *)block)[9999] == 0);
@@ -47,6 +49,7 @@ int main(void) {
     layout.count = 2;
     OK(fh_slots_new(vm, &layout, &slots));
     CODE(fh_vm_destroy(vm), FH_EBUSY);
+    CHECK(strstr(fh_strerror(FH_EBUSY), "pool") != NULL);
     OK(fh_slots_get(slots, &slot));
     OK(fh_slots_get(slots, &second));
     void *others[256];

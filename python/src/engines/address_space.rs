@@ -1,6 +1,6 @@
 //! `freehold.AddressSpace`.
 
-use super::{Ends, ends, sized, span};
+use super::{Ends, ends, sized, span, values};
 use crate::errors::{out_of_memory, raise, raise_with};
 use freehold::kva::{AddressSpace as Space, AllocError, FreeError, Placement, Request, ResizeError};
 use freehold::units::{Align, Span};
@@ -18,6 +18,17 @@ type Region = (u64, u64, Py<PyAny>);
 /// Raises `RequestError` for a range that is empty or not made of granules.
 #[pyclass(module = "freehold")]
 pub(crate) struct AddressSpace(Box<Space<Py<PyAny>>>);
+
+impl Drop for AddressSpace {
+    fn drop(&mut self) {
+        Python::attach(|py| {
+            let kept = values(py, self.0.regions().map(|region| region.value().clone_ref(py)));
+            // No region of this class moves or is carved, which alone would keep it.
+            let _ = self.0.clear();
+            drop(kept);
+        });
+    }
+}
 
 #[pymethods]
 impl AddressSpace {

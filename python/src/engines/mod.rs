@@ -13,6 +13,7 @@ pub(crate) use range_map::RangeMap;
 use crate::errors::raise;
 use freehold::units::Span;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 /// What Python aligns its objects to, which is all that `pyo3` asks for.
 const OBJECT_ALIGN: usize = 16;
@@ -27,6 +28,14 @@ type Ends = (u64, u64);
 
 fn ends(span: Span) -> Ends {
     (span.first(), span.last())
+}
+
+/// The values that an engine is freed with, in a list of Python's: values that are engines are freed through that. Python frees lists in
+/// lists one after the other once they are deep; Rust would free each engine within the one before, until the stack ends.
+///
+/// Nothing if there is no memory for it. Cost: linear.
+fn values(py: Python<'_>, values: impl Iterator<Item = Py<PyAny>>) -> Option<Bound<'_, PyList>> {
+    PyList::new(py, values.collect::<Vec<_>>()).ok()
 }
 
 /// The range between two ends.

@@ -1,6 +1,6 @@
 //! `freehold.RangeMap`.
 
-use super::{Ends, ends, span};
+use super::{Ends, ends, span, values};
 use crate::errors::{out_of_memory, raise, raise_with};
 use freehold::maple::{AllocError, InsertError, RangeMap as Map, Request, StoreError};
 use freehold::units::{Align, Span};
@@ -20,6 +20,16 @@ struct Stored(Py<PyAny>);
 impl Clone for Stored {
     fn clone(&self) -> Self {
         Self(Python::attach(|py| self.0.clone_ref(py)))
+    }
+}
+
+impl Drop for RangeMap {
+    fn drop(&mut self) {
+        Python::attach(|py| {
+            let kept = values(py, self.0.iter().map(|(_, value)| value.0.clone_ref(py)));
+            self.0.clear();
+            drop(kept);
+        });
     }
 }
 

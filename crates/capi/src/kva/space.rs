@@ -338,8 +338,9 @@ pub extern "C" fn fh_space_snapshot(
 
 /// Makes a space from its bytes, with any placement.
 ///
-/// `load`: optional; without it a value is its number. `space`: as from fh_space_new. Any thread. Cost: O(n log n) for n regions;
-/// memory in proportion to `len`, whatever the bytes are.
+/// `load`: optional; without it a value is its number. After an error, the values that `load` has made are not given back: the caller
+/// still owns what they point to. `space`: as from fh_space_new. Any thread. Cost: O(n log n) for n regions; memory in proportion to
+/// `len`, whatever the bytes are.
 ///
 /// @return FH_OK; FH_ENULL; FH_EENUM; FH_EFORMAT; FH_ENOMEM
 #[unsafe(no_mangle)]

@@ -39,8 +39,9 @@ pub(super) fn zero(number: u32) -> Result<Zero, Failure> {
     }
 }
 
-/// Reserves addresses. `reserve_bytes`: 0 for as many as the library chooses, up to 64 GiB. The caller owns the handle, and ends it by
-/// fh_vm_destroy. A thread of the library gives back what stays free. Any thread. Cost: some system calls.
+/// Reserves addresses. `reserve_bytes`: from 16 MiB to 2^46 bytes, rounded up to a multiple of 16 MiB; 0 for as many as the library
+/// chooses, up to 64 GiB. The caller owns the handle, and ends it by fh_vm_destroy. A thread of the library gives back what stays free.
+/// Any thread. Cost: some system calls.
 ///
 /// @return FH_OK; FH_ENULL; FH_EINVAL; FH_ESYSTEM; FH_ENOMEM
 #[unsafe(no_mangle)]
