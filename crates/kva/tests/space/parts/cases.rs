@@ -191,6 +191,12 @@ fn both_ends_of_the_addresses(placement: Placement) {
         unchanged(&mut whole, |space| space.merge(0)),
         Err(MergeError::NoNeighbour { region: Span::ALL })
     );
+    // No region is behind the last address, although one starts at the first.
+    let mut paged = AddressSpace::new(Span::ALL, Align::PAGE, placement).unwrap();
+    let top = Span::new(u64::MAX - 4095, u64::MAX).unwrap();
+    [pages(0, 1), top].into_iter().for_each(|span| _ = paged.alloc_at(span, 7).unwrap());
+    let alone = Err(MergeError::NoNeighbour { region: top });
+    assert_eq!(unchanged(&mut paged, |space| space.merge(top.first())), alone);
     let (low, high) = whole.split_at(u64::MAX).unwrap();
     assert_eq!((low.size_bytes(), high), ((1 << 64) - 1, Span::new(u64::MAX, u64::MAX).unwrap()));
     whole.validate().unwrap();
