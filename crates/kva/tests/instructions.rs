@@ -1,9 +1,9 @@
 //! What cuts, merges and partial frees cost in instructions, counted by valgrind's callgrind, and held against frees of
 //! whole regions in the same space: a cut, a merge and a range within one region take at most two, a range over `k` regions
-//! takes at most `k + 2`, and `k + 4` with a list of what was freed. And what a look-up costs where regions lie in several
-//! places far apart: at most half more than in one.
+//! takes at most `k + 2`, and `k + 4` with a list of what was freed. What a look-up costs where regions lie in several places
+//! far apart: at most half more than in one. And what it costs, in look-ups, to go through the regions of a range.
 //!
-//! The test runs this program again under callgrind. Only what is inside [`measured`] or [`look_up`] counts.
+//! The test runs this program again under callgrind. Only what is inside [`measured`], [`look_up`] or [`go_through`] counts.
 //!
 //!     cargo test -p freehold-kva --release --test instructions
 
@@ -164,6 +164,27 @@ fn look_up(space: &Space, address: u64) {
     black_box(());
 }
 
+#[inline(never)]
+fn go_through(space: &Space, range: Span) {
+    let mut all = 0;
+    for region in space.regions_in(black_box(range)) {
+        all ^= region.span().first() ^ region.value();
+    }
+    black_box(all);
+}
+
+/// Goes through ranges with `each` regions in a space with so many, which were allocated in no order.
+fn go_through_ranges(each: u64, regions: u64) {
+    let mut space = Space::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
+    let pages_of = |at: u64, count: u64| Span::from_size(2 * at * PAGE, 2 * count * PAGE).unwrap();
+    for at in (0..regions).map(|at| at * 1237 % regions) {
+        space.alloc_at(Span::from_size(pages_of(at, 1).first(), PAGE).unwrap(), at).unwrap();
+    }
+    for at in 0..LOOK_UPS {
+        go_through(&space, pages_of(at * 67 % (regions - each), each));
+    }
+}
+
 /// Looks regions up of a space with so many in each of some places, as a machine has devices low and high.
 fn look_regions_up(places: u64, each: u64) {
     let mut space = Space::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
@@ -228,6 +249,28 @@ fn dear_look_ups(folder: &Path) -> Vec<String> {
     dear
 }
 
+/// What ranges cost more than so many look-ups among as many regions.
+fn dear_ranges(folder: &Path) -> Vec<String> {
+    let mut dear = Vec::new();
+    for (each, most) in [(1, 5.0), (10, 14.0)] {
+        for regions in [300, 6000] {
+            let count =
+                |task: String, function| total(&under_callgrind(&task, function, folder)) / LOOK_UPS as f64;
+            let look_up = count(format!("1 {regions}"), "look_up");
+            let range = count(format!("Range{each} {regions}"), "go_through");
+            let look_ups = range / look_up;
+            let line = format!(
+                "range of {each} among {regions} regions: {range:.0} instructions, {look_ups:.1} look-ups of {most}"
+            );
+            println!("{line}");
+            if look_ups > most {
+                dear.push(line);
+            }
+        }
+    }
+    dear
+}
+
 fn hold_to_the_bounds() {
     let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     if !valgrind.is_ok_and(|status| status.success()) {
@@ -236,6 +279,7 @@ fn hold_to_the_bounds() {
     }
     let folder = env::temp_dir().join(format!("freehold-kva-{}", std::process::id()));
     let mut broken = dear_look_ups(&folder);
+    broken.extend(dear_ranges(&folder));
     for placement in [Placement::Lowest, Placement::Highest, Placement::BestFit] {
         for regions in [300, 6000] {
             let instructions = counted(placement, regions, &folder);
@@ -264,6 +308,8 @@ fn run_task(task: &str) {
         "Lowest" => Placement::Lowest,
         "Highest" => Placement::Highest,
         "BestFit" => Placement::BestFit,
+        "Range1" => return go_through_ranges(1, regions),
+        "Range10" => return go_through_ranges(10, regions),
         places => return look_regions_up(places.parse().unwrap(), regions),
     };
     count(placement, regions);
