@@ -10,7 +10,7 @@ use crate::engine::EngineEntry;
 use crate::family::{Family, Kva};
 use crate::kind::Subject;
 use crate::predict::{Settings, Way, add_predicted};
-use crate::record::{Field, Metric, Results, count};
+use crate::record::{Field, Load, Metric, Results, count};
 use crate::run::{Options, measure};
 use crate::study::{maple_2025, percpu_2017};
 use crate::workload::churn;
@@ -37,6 +37,7 @@ const CASES: [&str; 2] = ["churn", "seqfill"];
 /// # Errors
 /// The bundled data cannot be read, or an engine answers wrong.
 pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
+    let load = Load::now();
     let engines = Kva::engines(&[])?;
     let traces = data_folder()?.join("traces");
     let trace = |name: &str| traces.join(name).display().to_string();
@@ -52,6 +53,9 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
     results.absorb(bench::run(Subject::Kva, &options, progress)?);
     percpu_2017::brief(&mut results, progress)?;
     maple_2025::brief(&mut results, progress)?;
+    if let Some(note) = load.zip(Load::now()).and_then(|(start, end)| start.note(end)) {
+        results.note(note);
+    }
     Ok(results)
 }
 

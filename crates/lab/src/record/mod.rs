@@ -9,6 +9,7 @@ mod counts;
 mod environment;
 mod field;
 mod grid;
+mod load;
 mod metric;
 mod number;
 mod picture;
@@ -20,6 +21,7 @@ pub use counts::Counts;
 pub use environment::{Environment, told_bytes};
 pub use field::Field;
 pub use grid::{Grid, ROWS};
+pub use load::Load;
 pub use metric::{Metric, Stat, Unit};
 pub use number::{count, counted, figure, figure_like, fixed, nanoseconds, of_number};
 pub use picture::{Strip, Strips};
@@ -254,6 +256,11 @@ pub struct Series {
 
 /// How notes begin of what a recording has lost. They come before any figure.
 pub const LOST: &str = "LOST: ";
+
+/// Whether a note comes before any figure.
+pub fn comes_first(note: &str) -> bool {
+    [LOST, load::BUSY].iter().any(|start| note.starts_with(start))
+}
 
 /// What a command found.
 #[derive(Debug, Default)]

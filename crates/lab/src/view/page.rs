@@ -6,7 +6,7 @@ use super::findings::{self, Verdict, findings};
 use super::palette::Palette;
 use super::text::of_view;
 use super::{bars, frame, histogram, plot, published, table};
-use crate::record::{Environment, Results, figure, fixed, largest};
+use crate::record::{Environment, Results, comes_first, figure, fixed, largest};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -38,6 +38,9 @@ pub fn page(definition: &Definition, results: &Results, environment: &Environmen
         html(&Scope { results, each: None }.text(&definition.lead)),
         html(&environment.lines().join(" \u{b7} "))
     );
+    for note in results.notes.iter().filter(|note| comes_first(note)) {
+        let _ = write!(page, "<p><strong>{}</strong></p>", html(note));
+    }
     page.push_str(&keys(&sections));
     page.push_str(&findings::sentences(&findings(results), FINDINGS, &palette));
     page.push_str("<dl class=\"engines\">");
@@ -150,10 +153,11 @@ fn pictures(view: &PictureView, scope: &Scope, palette: &Palette) -> anyhow::Res
 
 /// How it was measured, and what else is to be said.
 fn method(definition: &Definition, results: &Results) -> String {
-    let notes = if results.notes.is_empty() {
+    let notes: Vec<String> = results.notes.iter().filter(|note| !comes_first(note)).cloned().collect();
+    let notes = if notes.is_empty() {
         String::new()
     } else {
-        format!("<h3>Notes</h3><ul class=\"notes\">{}</ul>\n", list(&results.notes))
+        format!("<h3>Notes</h3><ul class=\"notes\">{}</ul>\n", list(&notes))
     };
     format!(
         "<section id=\"method\"><h2>How it was measured</h2><ul class=\"method\">{}</ul>\n{notes}</section>\n",

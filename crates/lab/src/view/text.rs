@@ -5,7 +5,7 @@ use super::definition::{Definition, Scope, View};
 use super::escape::plain;
 use super::findings::{self, findings};
 use super::{Table, changes, histogram, published, side_by_side, table};
-use crate::record::{Environment, LOST, Results, counted};
+use crate::record::{Environment, Results, comes_first, counted};
 use std::fmt::Write;
 
 /// Columns of a terminal, and of a mail.
@@ -25,7 +25,7 @@ pub fn screen(
 ) -> String {
     let mut text = String::new();
     wrap(&mut text, &environment.line(), width);
-    lost(&mut text, results, width);
+    first(&mut text, results, width);
     let found = findings(results);
     for table in changes::table(results).into_iter().chain(findings::tables(&found, FINDINGS)) {
         text.push('\n');
@@ -48,7 +48,7 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
     if !facts.is_empty() {
         wrap(&mut text, &facts.join(", "), MAIL);
     }
-    lost(&mut text, results, MAIL);
+    first(&mut text, results, MAIL);
     let found = findings(results);
     if let Some(heads) = findings::heads(&found).filter(|_| !all && definition.heads) {
         text.push('\n');
@@ -64,9 +64,9 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
     text
 }
 
-/// What recordings have lost.
-fn lost(text: &mut String, results: &Results, width: usize) {
-    results.notes.iter().filter(|note| note.starts_with(LOST)).for_each(|note| wrap(text, note, width));
+/// What comes before any figure.
+fn first(text: &mut String, results: &Results, width: usize) {
+    results.notes.iter().filter(|note| comes_first(note)).for_each(|note| wrap(text, note, width));
 }
 
 /// Tables, how many were left out, and notes: the last of these is the last line.
@@ -106,7 +106,7 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
     let (said, behind): (Vec<&String>, Vec<&String>) = results
         .notes
         .iter()
-        .filter(|note| !note.starts_with(LOST))
+        .filter(|note| !comes_first(note))
         .partition(|note| all || !definition.quiet || matters(note));
     if !said.is_empty() {
         text.push('\n');

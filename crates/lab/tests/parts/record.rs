@@ -1,7 +1,7 @@
 //! Records, and the time that a run lies on.
 
 use freehold_lab::record::{
-    Counts, Field, Key, Metric, Record, Results, SCHEMA, Stat, byte_ticks, read, round_step,
+    Counts, Field, Key, Load, Metric, Record, Results, SCHEMA, Stat, byte_ticks, read, round_step,
 };
 
 #[test]
@@ -82,4 +82,20 @@ fn rounds_have_the_deviation_of_a_sample() {
     let deviation = results.records[0].stddev.unwrap();
     assert!((deviation * deviation - 32.0 / 7.0).abs() < 1e-12, "{deviation}");
     assert_eq!((results.records[0].value, results.records[1].stddev), (5.0, None));
+}
+
+#[test]
+fn what_other_programs_did_meanwhile_is_said() {
+    let load = |busy: u64, idle: u64, own: u64| {
+        let stat = format!("cpu  {} 1 2 {idle} 3 0 0 4 5 6\ncpu0 1 2 3 4\nctxt 9\n", busy - 7);
+        let fields = format!("7 (a (name)) R 1 1 1 0 -1 0 1 2 3 4 {} 1 1 1 20 0", own - 3);
+        Load::told(&stat, &fields).unwrap()
+    };
+    let start = load(100, 1_000, 10);
+    // Of 400 ticks of all CPUs this program had 150, and others 210.
+    let note = start.note(load(460, 1_040, 160)).unwrap();
+    assert!(note.starts_with("BUSY: other programs had 52 % of the CPUs meanwhile"), "{note}");
+    assert_eq!(start.note(load(150 + 39, 1_311, 60)), None, "9 %");
+    assert_eq!((start.note(start), Load::told("", "")), (None, None));
+    assert!(Load::now().is_some_and(|now| now.note(now).is_none()));
 }
