@@ -213,7 +213,8 @@ fn a_range_over_holes() {
 #[test]
 fn cuts_at_both_ends_take_no_memory() {
     for placement in [Placement::Lowest, Placement::Highest] {
-        let mut space = AddressSpace::new(pages(0, 64), Align::PAGE, placement).unwrap();
+        let mut space =
+            freehold_kva::AddressSpace::new(pages(0, 64), freehold_units::Align::PAGE, placement).unwrap();
         [pages(8, 4), pages(12, 4)].into_iter().for_each(|span| _ = space.alloc_at(span, 7u64).unwrap());
         let (freed, requests) = watched(0, || space.free_range(pages(10, 4)));
         assert_eq!((freed.map(|freed| freed.len()), requests), (Ok(2), 0));
