@@ -82,7 +82,7 @@ impl<V> Clone for Known<'_, V> {
 
 impl<'a, V> Known<'a, V> {
     /// The region of an entry; `None` for a placeholder.
-    #[inline(always)]
+    #[inline]
     pub(super) fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
         let span = entry.span;
         Some(Region {
@@ -95,7 +95,7 @@ impl<'a, V> Known<'a, V> {
     }
 
     /// The region that an iteration is at; `None` at a placeholder or a marker.
-    #[inline(always)]
+    #[inline]
     fn region_in(self, at: EntryRef<'a, V>) -> Option<Region<'a, V>> {
         self.region(self.tree.region_of(at)?)
     }
@@ -120,7 +120,7 @@ pub struct Regions<'a, V> {
 impl<'a, V> Iterator for Regions<'a, V> {
     type Item = Region<'a, V>;
 
-    #[inline(always)]
+    #[inline]
     fn next(&mut self) -> Option<Region<'a, V>> {
         loop {
             if let Some(region) = self.known.region_in(self.entries.next()?) {
@@ -131,7 +131,7 @@ impl<'a, V> Iterator for Regions<'a, V> {
 }
 
 impl<V> DoubleEndedIterator for Regions<'_, V> {
-    #[inline(always)]
+    #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(region) = self.known.region_in(self.entries.next_back()?) {

@@ -28,7 +28,7 @@ impl<'a, E: StoredValue> Iterator for Iter<'a, E> {
 }
 
 impl<E: StoredValue> DoubleEndedIterator for Iter<'_, E> {
-    #[inline(always)] // as `next`
+    #[inline(always)] // 54 instructions an entry in a loop, 125 without
     fn next_back(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next_back()?;
         Some((span, self.map.borrow(word)))

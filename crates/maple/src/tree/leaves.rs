@@ -106,45 +106,34 @@ impl<'a> Leaves<'a> for &'a Tree {
     }
 
     #[inline]
-    fn leaf_behind(self, first: u64, mut parent: Parent<'a>) -> LeafAt<&'a Leaf, Parent<'a>> {
-        parent.slot += 1;
-        if parent.slot >= parent.inner.len() {
-            parent = Parent { slot: 0, ..self.parent_of_leaf_at(first) };
-        }
+    fn leaf_behind(self, first: u64, parent: Parent<'a>) -> LeafAt<&'a Leaf, Parent<'a>> {
         let Parent { inner, slot, last, .. } = parent;
+        let slot = slot + 1;
+        if slot >= inner.len() {
+            return self.leaf_below_another(first);
+        }
         let whole = indexes(first, inner.pivot(slot).min(last));
-        LeafAt { leaf: self.leaf(inner.child(slot)), whole, parent }
+        LeafAt { leaf: self.leaf(inner.child(slot)), whole, parent: Parent { slot, ..parent } }
     }
 
     #[inline]
-    fn leaf_before(self, last: u64, mut parent: Parent<'a>) -> LeafAt<&'a Leaf, Parent<'a>> {
-        if parent.slot == 0 {
-            parent = self.parent_of_leaf_at(last);
-            parent.slot = parent.inner.len();
-        }
-        parent.slot -= 1;
+    fn leaf_before(self, last: u64, parent: Parent<'a>) -> LeafAt<&'a Leaf, Parent<'a>> {
         let Parent { inner, slot, first, .. } = parent;
+        let Some(slot) = slot.checked_sub(1) else { return self.leaf_below_another(last) };
         let whole = indexes(inner.start(slot, first), last);
-        LeafAt { leaf: self.leaf(inner.child(slot)), whole, parent }
+        LeafAt { leaf: self.leaf(inner.child(slot)), whole, parent: Parent { slot, ..parent } }
     }
 }
 
 impl Tree {
-    /// The inner node above the leaf that contains an index; its slot is not meant. It exists: a leaf that is the root
-    /// has no leaf beside it.
+    /// The leaf that contains an index, where an iteration comes below another parent.
     #[inline(never)]
-    fn parent_of_leaf_at(&self, index: u64) -> Parent<'_> {
-        let mut parent = Parent { inner: self.inner(self.root), slot: 0, first: 0, last: u64::MAX };
-        for _ in 2..self.height {
-            let Parent { inner, first, last, .. } = parent;
-            let slot = inner.slot_of(index);
-            let (first, last) = (inner.start(slot, first), inner.pivot(slot).min(last));
-            parent = Parent { inner: self.inner(inner.child(slot)), slot: 0, first, last };
-        }
+    fn leaf_below_another(&self, index: u64) -> LeafAt<&Leaf, Parent<'_>> {
+        let at = self.leaf_at(index);
         if self.height > CACHED_HEIGHT {
-            self.read_leaves(parent.inner);
+            self.read_leaves(at.parent.inner);
         }
-        parent
+        at
     }
 
     /// Loads each cache line of the leaves below a node, so that their cache misses overlap: iteration takes half the

@@ -98,7 +98,7 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
 
     /// This end, or one in the nearest leaf before with a slot of the kind. In the front's leaf, slots that the front
     /// has passed do not count. `None` if there is no such leaf.
-    #[inline(always)] // as `above`
+    #[inline(always)] // an entry takes 54 instructions in a loop from the back, 129 without
     fn below<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
         mut self,
         over: Over<L, ENTRIES>,
@@ -168,7 +168,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
     }
 
     /// The last slot's index range, and its entry's word; unspecified for a gap.
-    #[inline(always)] // as `next`
+    #[inline(always)] // 54 instructions, 125 without
     pub(crate) fn next_back(&mut self) -> Option<(Span, Word)> {
         // `open` stays empty unless a slot is found.
         let open = self.over.open.take()?;
