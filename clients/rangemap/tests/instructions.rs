@@ -8,6 +8,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
+#[path = "../../../crates/units/tests/callgrind/mod.rs"]
+mod callgrind;
+
 use freehold_maple::RangeMap;
 use freehold_trace::maple::{End, Ranges};
 use freehold_trace::vma::{AreaMap, Recording, Spaces};
@@ -17,7 +20,6 @@ use original::RangeInclusiveMap;
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::{env, fs};
 
 /// How the program that is counted is told what to do.
@@ -215,16 +217,9 @@ fn calls_of(subject: &str) -> (Vec<Call>, usize) {
 
 /// The instructions of one of the two on a subject.
 fn counted(subject: &str, whose: &str, out: &Path) -> f64 {
-    let ran = Command::new("valgrind")
-        .args(["--tool=callgrind", "--collect-atstart=no", "--toggle-collect=instructions::measured*"])
-        .arg(format!("--callgrind-out-file={}", out.display()))
-        .arg(env::current_exe().unwrap())
-        .env(TASK, format!("{whose} {subject}"))
-        .output()
-        .unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let text = fs::read_to_string(out).unwrap();
-    text.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap().trim().parse().unwrap()
+    let arguments = ["--collect-atstart=no", "--toggle-collect=instructions::measured*"];
+    callgrind::run(&arguments, out, (TASK, &format!("{whose} {subject}")));
+    callgrind::total(out)
 }
 
 fn main() {
@@ -237,9 +232,8 @@ fn main() {
         };
         return drop(black_box(held));
     }
-    let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
-    if !valgrind.is_ok_and(|status| status.success()) {
-        return eprintln!("not run: valgrind is not installed");
+    if callgrind::is_missing() {
+        return;
     }
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/traces");
     let mut files: Vec<PathBuf> =

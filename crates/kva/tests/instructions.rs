@@ -9,11 +9,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+#[path = "../../units/tests/callgrind/mod.rs"]
+mod callgrind;
+
+use callgrind::total;
 use freehold_kva::{AddressSpace, Placement, Request};
 use freehold_units::{Align, Span};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::{env, fs};
 
 type Space = AddressSpace<u64>;
@@ -201,23 +204,9 @@ fn look_regions_up(places: u64, each: u64) {
 fn under_callgrind(task: &str, function: &str, folder: &Path) -> PathBuf {
     fs::create_dir_all(folder).unwrap();
     let out = folder.join("out");
-    let ran = Command::new("valgrind")
-        .args(["--tool=callgrind", "--collect-atstart=no", "--dump-after=instructions::last"])
-        .arg(format!("--toggle-collect=instructions::{function}"))
-        .arg(format!("--callgrind-out-file={}", out.display()))
-        .arg(env::current_exe().unwrap())
-        .env(TASK, task)
-        .output()
-        .unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let inside = format!("--toggle-collect=instructions::{function}");
+    callgrind::run(&["--collect-atstart=no", "--dump-after=instructions::last", &inside], &out, (TASK, task));
     out
-}
-
-/// The instructions in a file of callgrind's.
-fn total(file: &Path) -> f64 {
-    let text = fs::read_to_string(file).unwrap();
-    let totals = text.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap();
-    totals.trim().parse().unwrap()
 }
 
 /// The instructions of each kind.
@@ -272,9 +261,7 @@ fn dear_ranges(folder: &Path) -> Vec<String> {
 }
 
 fn hold_to_the_bounds() {
-    let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
-    if !valgrind.is_ok_and(|status| status.success()) {
-        eprintln!("not run: valgrind is not installed");
+    if callgrind::is_missing() {
         return;
     }
     let folder = env::temp_dir().join(format!("freehold-kva-{}", std::process::id()));

@@ -7,11 +7,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+#[path = "../../units/tests/callgrind/mod.rs"]
+mod callgrind;
+
 use freehold_maple::RangeMap;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::ops::RangeInclusive;
-use std::process::{Command, Stdio};
 use std::{env, fs};
 
 type Ours = RangeMap<u64>;
@@ -46,25 +48,27 @@ fn measured<M>(map: M, work: impl FnOnce(M) -> M) {
     black_box(());
 }
 
+/// A `for` loop, as most people write it: `fold` may go another way.
+#[inline] // so that the loop is the case's own, as a user's is
+fn pass<T>(entries: impl Iterator<Item = T>, seen: impl Fn(u64, T) -> u64) {
+    let mut all = 0;
+    for entry in entries {
+        all = seen(all, entry);
+    }
+    black_box(all);
+}
+
 fn on_ours(case: &str) {
     let mut map = Ours::new();
     (0..ENTRIES).map(|at| at * 1237 % ENTRIES).for_each(|at| map.insert(bounds(at), at).unwrap());
     let seen = |all, (span, value): (freehold_units::Span, u64)| all ^ span.last() ^ value;
     match case {
         "go through" => measured(map, |map| {
-            let mut all = 0;
-            for (span, &value) in &map {
-                all = seen(all, (span, value));
-            }
-            black_box(all);
+            pass(map.iter(), |all, (span, &value)| seen(all, (span, value)));
             map
         }),
         "from the back" => measured(map, |map| {
-            let mut all = 0;
-            for (span, &value) in map.iter().rev() {
-                all = seen(all, (span, value));
-            }
-            black_box(all);
+            pass(map.iter().rev(), |all, (span, &value)| seen(all, (span, value)));
             map
         }),
         "by value" => measured(map, |map| {
@@ -102,19 +106,11 @@ fn on_theirs(case: &str) {
     let seen = |all, (_, (last, value)): (u64, (u64, u64))| all ^ last ^ value;
     match case {
         "go through" => measured(map, |map| {
-            let mut all = 0;
-            for (&first, &rest) in &map {
-                all = seen(all, (first, rest));
-            }
-            black_box(all);
+            pass(map.iter(), |all, (&first, &rest)| seen(all, (first, rest)));
             map
         }),
         "from the back" => measured(map, |map| {
-            let mut all = 0;
-            for (&first, &rest) in map.iter().rev() {
-                all = seen(all, (first, rest));
-            }
-            black_box(all);
+            pass(map.iter().rev(), |all, (&first, &rest)| seen(all, (first, rest)));
             map
         }),
         "by value" => measured(map, |map| {
@@ -149,21 +145,10 @@ fn counted(whose: &str) -> Vec<f64> {
     let folder = env::temp_dir().join(format!("freehold-maple-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let out = folder.join("out");
-    let ran = Command::new("valgrind")
-        .args(["--tool=callgrind", "--toggle-collect=*instructions::measured*"])
-        // What was counted before is written to a file of its own.
-        .arg("--dump-before=*instructions::next_case*")
-        .arg(format!("--callgrind-out-file={}", out.display()))
-        .arg(env::current_exe().unwrap())
-        .env(TASK, whose)
-        .output()
-        .unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let total = |nth: usize| {
-        let text = fs::read_to_string(out.with_extension(nth.to_string())).unwrap();
-        let total = text.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap();
-        total.trim().parse::<f64>().unwrap() / ENTRIES as f64
-    };
+    // What was counted before is written to a file of its own.
+    let dumps = "--dump-before=*instructions::next_case*";
+    callgrind::run(&["--toggle-collect=*instructions::measured*", dumps], &out, (TASK, whose));
+    let total = |nth: usize| callgrind::total(&out.with_extension(nth.to_string())) / ENTRIES as f64;
     let counts = (1..=CASES.len()).map(total).collect();
     fs::remove_dir_all(&folder).unwrap();
     counts
@@ -176,9 +161,8 @@ fn next_case() {
 }
 
 fn hold_to_the_bounds() {
-    let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
-    if !valgrind.is_ok_and(|status| status.success()) {
-        return eprintln!("not run: valgrind is not installed");
+    if callgrind::is_missing() {
+        return;
     }
     let (ours, theirs, mut broken) = (counted("ours"), counted("theirs"), Vec::new());
     println!("instructions for each of {ENTRIES} entries");
