@@ -226,6 +226,8 @@ fn approximate_reads_stay_within_their_bound() {
         assert!(counter.approx() > 0, "batches were handed on");
         assert_eq!(gauge.get(), 0);
         assert!(gauge.approx().unsigned_abs() <= gauge.max_error(0));
+        gauge.add(-7);
+        assert_eq!(gauge.get(), -7);
     }
 }
 
@@ -250,6 +252,15 @@ fn statics_take_memory_when_first_used() {
     assert_eq!((COUNTER.reset(), COUNTER.get()), (8, 0));
     APPROX.add(1 << 63);
     assert_eq!(APPROX.approx(), 1 << 63);
+}
+
+#[test]
+fn a_value_is_set_and_added_to() {
+    let value = Value::new();
+    value.set(2.5);
+    value.add(0.5);
+    value.add(-4.0);
+    assert_eq!(value.get().to_bits(), (-1.0_f64).to_bits());
 }
 
 #[test]

@@ -131,3 +131,25 @@ impl Wide {
         *from = if pages.contains(&(*from as u32)) { pages.end as i16 } else { *from };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of bounds for each chunk in each table.
+    #[test]
+    fn tables_are_counted() {
+        let bytes = |chunks: u32| {
+            let mut index = Index::new(BLOCK_BITS);
+            for chunk in 0..chunks {
+                index.reserve().unwrap();
+                index.reach(chunk);
+            }
+            index.bytes()
+        };
+        // Eleven alignments, two kinds of pages, and two kinds of wide runs with their starts, of two bytes each.
+        let rows = 512 * 2 * (11 + 2 + 2 * (11 + 1));
+        assert_eq!(bytes(0), 0);
+        assert!((rows..rows * 9 / 8).contains(&bytes(512)), "{}", bytes(512));
+    }
+}

@@ -79,7 +79,7 @@ fn a_forgotten_object_leaves_the_heap_valid() {
 #[test]
 fn large_and_aligned_objects_take_the_lock() {
     #[repr(align(256))]
-    struct Wide([AtomicU64; 32]);
+    struct Wide([AtomicU64; 8]);
     // SAFETY: made of atomics; nothing is owned.
     #[allow(unsafe_code)]
     unsafe impl Zeroed for Wide {}
@@ -306,6 +306,30 @@ fn a_heap_without_a_capacity_asks_for_half_until_it_has_the_smallest() {
     assert!(error.is_out_of_memory());
     assert_eq!(capacity_bytes, build::MIN_CAPACITY_BYTES);
     assert!(reserve_bytes >= capacity_bytes);
+}
+
+/// What was taken from a magazine before the heap had no more goes back.
+#[test]
+#[cfg_attr(miri, ignore = "fills a heap")]
+#[allow(unsafe_code)]
+fn a_bulk_that_is_refused_takes_nothing() {
+    let heap = small().build().unwrap();
+    let one = heap.alloc::<[AtomicU64; 8]>().unwrap();
+    // SAFETY: it is live, and used no more.
+    unsafe { heap.free(one) };
+    let refused = heap.alloc_bulk::<[AtomicU64; 8]>(1 << 15).unwrap_err();
+    assert!(matches!(refused, AllocError::AtCapacity { .. }), "{refused}");
+    heap.trim();
+    valid(&heap);
+    assert_eq!(heap.stats().placed, 0);
+}
+
+/// Addresses that no machine has are as many whole pages as there can be.
+#[test]
+fn reserved_bytes_saturate() {
+    let page_bytes = freehold_sys::page_bytes().max(crate::PAGE_BYTES as usize);
+    let bytes = Units::reserved_bytes(1 << 62, 8);
+    assert_eq!((bytes % page_bytes, bytes.wrapping_add(page_bytes)), (0, 0));
 }
 
 /// A heap is made, and two chunks are filled, with the n-th memory call refused, for each n until all succeed.

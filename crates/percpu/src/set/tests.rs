@@ -51,6 +51,22 @@ fn memory_still_held_for_chunks_that_are_gone_is_counted() {
     assert_eq!(full.metadata_bytes - left.metadata_bytes, map_bytes / 8 * 7);
 }
 
+/// Each byte is one of an object of 100 bytes, of one of 8, or free.
+#[test]
+fn the_view_of_a_chunk_is_in_bytes() {
+    let mut set: ChunkSet = ChunkSet::new(small().population(Population::Whole)).unwrap();
+    set.alloc(&Request::new(100)).unwrap();
+    set.alloc(&Request::new(8)).unwrap();
+    let views: Vec<ChunkView> = set.chunks().collect();
+    let [view] = views[..] else { panic!("{views:?}") };
+    assert_eq!((view.objects, view.free_bytes), (2, MIN_UNIT_BYTES - 108));
+    assert_eq!(set.stats().free_bytes, u64::from(view.free_bytes));
+    assert!(view.contig_start_bytes.is_none() && view.first_free_bytes <= 108, "{view:?}");
+    assert!(view.contig_bytes >= view.free_bytes && view.contig_bytes <= MIN_UNIT_BYTES, "{view:?}");
+    assert_eq!(view.populated_pages, MIN_UNIT_BYTES / PAGE_BYTES);
+    assert_eq!(view.empty_pages, MIN_UNIT_BYTES / PAGE_BYTES - 1);
+}
+
 /// Two bytes for each page of a chunk: the placement's bounds are counted.
 #[test]
 fn bounds_of_pages_are_counted() {
