@@ -153,6 +153,25 @@ mod tests {
         }
     }
 
+    /// The first addresses of all mappings with a name, or of all.
+    fn starts(of: Option<&str>) -> Vec<u64> {
+        let mut starts = Vec::new();
+        mappings::each(|range, name| starts.extend(of.is_none_or(|of| of == name).then_some(range.start)))
+            .unwrap();
+        starts
+    }
+
+    #[test]
+    fn stacks_alone_keep_room_below_them() {
+        let stack = starts(Some("[stack]"))[0];
+        let below = find(stack, 1 << 40, 4096).unwrap().unwrap();
+        assert!(below + 4096 <= stack - STACK_ROOM_BYTES, "{below:#x}, the stack begins at {stack:#x}");
+        // The place ends where a mapping begins, unless another test made or removed that one meanwhile.
+        let code = stacks_alone_keep_room_below_them as *const () as u64;
+        let touches = || starts(None).contains(&(find(code, 1 << 40, 4096).unwrap().unwrap() + 4096));
+        assert!((0..100).any(|_| touches()));
+    }
+
     #[test]
     fn what_cannot_be_is_refused() {
         let anchor = what_cannot_be_is_refused as *const ();

@@ -1,6 +1,7 @@
 //! Pools of slots and stacks, vectors.
 #![allow(clippy::unwrap_used, reason = "a test stops at once")]
 
+use freehold_sys::failing;
 use freehold_vmalloc::kva;
 use freehold_vmalloc::{
     AllocError, PoolError, RetainPolicy, SlotLayout, Stack, StackLayout, StackPool, VirtualMemory, VmVec,
@@ -124,6 +125,23 @@ fn bytes_that_were_declared_before_they_were_accessible_are_cleared() {
     drop(held);
     let held: Vec<_> = (0..64).map(|_| pool.get_accessible(64 << 10).unwrap()).collect();
     assert!(held.iter().all(|slot| is_zero(slot)));
+}
+
+/// A dropped slot is narrowed if its holder used more than the pool hands out, and more than it keeps. Otherwise its next
+/// holder gets it as wide as it was without a call.
+#[test]
+#[cfg_attr(miri, ignore = "Miri has not the call that makes a part accessible")]
+fn a_slot_that_was_hardly_used_stays_wide() {
+    let vm = vm();
+    for (keep, used, is_wide) in [(4096, 8192, true), (4096, 8193, false), (64 << 10, 8193, true)] {
+        let layout = SlotLayout::new(64 << 10).count(1).accessible(8192).keep_resident(keep);
+        let pool = vm.slots(&layout).unwrap();
+        let mut slot = pool.get_accessible(64 << 10).unwrap();
+        slot.used(used);
+        drop(slot);
+        let _failing = failing::after(0);
+        assert_eq!(pool.get_accessible(64 << 10).is_ok(), is_wide, "{used} bytes used, {keep} kept");
+    }
 }
 
 #[test]

@@ -142,6 +142,9 @@ fn vectors_have_what_vectors_have() {
     assert!(is_zero(&bytes[50..]));
     assert!(bytes.resize_zeroed(33 * MIB).is_err());
     assert_eq!(bytes.len(), 10_000);
+    // More than half of what is reserved, and then all of it.
+    bytes.resize_zeroed(20 * MIB).unwrap();
+    bytes.resize_zeroed(32 * MIB).unwrap();
 }
 
 #[test]

@@ -354,22 +354,32 @@ fn drops_use_the_map() {
     });
 }
 
-/// A store whose split panics drops its value, which may use the map: the store is over then.
+/// A store whose split panics drops its value, which may use the map: the store is over then, and has changed nothing.
 #[test]
 fn a_drop_after_a_split_that_panics_uses_the_map() {
     let _beside_others = beside_others();
     ends(|| {
-        let (map, values) = fuses();
-        let map = Arc::new(map);
-        let value = Fuse(Arc::clone(&values[40]));
-        SPLIT_PANICS.set(true);
-        let used = Arc::downgrade(&map);
-        DROP_CALLS.set(Some(Box::new(move || {
-            assert_eq!(used.upgrade().map(|map| map.len()), Some(40));
-        })));
-        assert!(catch_unwind(AssertUnwindSafe(|| map.store(13..=14, value))).is_err());
-        assert!(DROP_CALLS.take().is_none(), "the value was dropped");
-        map.validate().unwrap();
+        // Beside a snapshot, a store makes a version of its own.
+        for is_frozen in [false, true] {
+            let (map, values) = fuses();
+            let map = Arc::new(map);
+            let snapshot = is_frozen.then(|| map.snapshot().unwrap());
+            let value = Fuse(Arc::clone(&values[40]));
+            SPLIT_PANICS.set(true);
+            let used = Arc::downgrade(&map);
+            DROP_CALLS.set(Some(Box::new(move || {
+                assert_eq!(used.upgrade().map(|map| map.len()), Some(40));
+            })));
+            assert!(catch_unwind(AssertUnwindSafe(|| map.store(13..=14, value))).is_err());
+            assert!(DROP_CALLS.take().is_none(), "the value was dropped");
+            map.validate().unwrap();
+            drop(snapshot);
+            map.erase(13).unwrap();
+            assert_eq!((map.len(), map.is_empty(), map.validate()), (39, false, Ok(())));
+            map.remove_range(..).unwrap();
+            assert!(map.is_empty());
+            map.validate().unwrap();
+        }
     });
 }
 
