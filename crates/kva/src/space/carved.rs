@@ -53,7 +53,13 @@ impl Carved {
     /// Whether the region that starts at `first` is carved.
     #[inline]
     pub(super) fn holds(&self, first: u64) -> bool {
-        !self.marks.is_empty() && self.place(first).is_ok()
+        !self.marks.is_empty() && self.finds(first)
+    }
+
+    /// Apart from [`holds`](Self::holds), as most spaces have no marks.
+    #[cold]
+    fn finds(&self, first: u64) -> bool {
+        self.place(first).is_ok()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -43,10 +43,11 @@ impl Pivots {
         let Self(pivots) = self;
         let quarter =
             usize::from(pivots[3] < index) + usize::from(pivots[7] < index) + usize::from(pivots[11] < index);
-        let slot = 4 * quarter;
-        slot + usize::from(pivots[slot] < index)
-            + usize::from(pivots[slot + 1] < index)
-            + usize::from(pivots[slot + 2] < index)
+        let first = 4 * quarter;
+        let within = usize::from(pivots[first] < index)
+            + usize::from(pivots[first + 1] < index)
+            + usize::from(pivots[first + 2] < index);
+        first + within
     }
 
     /// The last index of a slot. Meaningless for the node's last slot.
