@@ -67,6 +67,21 @@ fn the_view_of_a_chunk_is_in_bytes() {
     assert_eq!(view.empty_pages, MIN_UNIT_BYTES / PAGE_BYTES - 1);
 }
 
+/// Lower pages without memory are passed over where a request cannot wait for any.
+#[test]
+fn a_wide_request_that_cannot_wait_lies_in_populated_pages() {
+    let mut set: ChunkSet = ChunkSet::new(small()).unwrap();
+    let pages: Vec<Offset> = (0..8).map(|_| set.alloc(&Request::new(4096)).unwrap()).collect();
+    (0..3).for_each(|page| _ = set.free(pages[page]).unwrap());
+    set.trim();
+    let request = Request::new(8192).atomic();
+    assert_eq!(set.alloc(&request), Err(AllocError::NoPopulatedRoom { size_bytes: 8192 }));
+    (4..6).for_each(|page| _ = set.free(pages[page]).unwrap());
+    assert_eq!(set.alloc(&request), Ok(pages[4]));
+    assert_eq!(set.alloc(&Request::new(8192)), Ok(pages[0]));
+    set.validate().unwrap();
+}
+
 /// Two bytes for each page of a chunk: the placement's bounds are counted.
 #[test]
 fn bounds_of_pages_are_counted() {
