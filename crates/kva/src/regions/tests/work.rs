@@ -195,6 +195,9 @@ fn regions_far_apart_share_leaves() {
             tree.validate().unwrap();
             let each = tree.bytes() / COUNT as usize;
             assert!(each <= 64, "{each} bytes a region at a distance of 2^{distance}");
+            // The high halves of far leaves are counted.
+            assert!(tree.far_leaves > 1);
+            assert_eq!(tree.bytes() - tree.tree.bytes(), tree.far_leaves * 3 * 32 * 4);
             // Most regions are freed, and nodes with them.
             for &at in order.iter().filter(|&at| at % 16 > 0) {
                 tree.remove((at << distance) as u64, &mut ()).unwrap();
