@@ -30,7 +30,7 @@ use crate::node::Nodes;
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::{Broken, check};
-use numbered::Numbered;
+use numbered::{Numbered, number_of};
 
 /// Maps ranges of `u64`, or of another type of [`Key`], both ends included, to values of any type.
 ///
@@ -202,11 +202,11 @@ impl<V, K: Key> RangeMap<V, K> {
     /// Cost: O(log n) for n entries, worst case and amortized.
     #[doc(alias = "get_key_value")]
     #[doc(alias = "get_range_value")]
-    #[inline]
+    #[inline(always)] // 145 instructions among 256 ranges, 172 with a call, which returns through memory
     #[must_use]
     pub fn entry_at(&self, index: K) -> Option<(K::Span, &V)> {
-        let (span, number) = self.ranges.numbers.entry_at(index.to_word())?;
-        Some((K::Span::of_words(span), self.ranges.values.get(number)))
+        let (span, word) = self.ranges.numbers.tree.entry_at(index.to_word())?;
+        Some((K::Span::of_words(span), self.ranges.values.get(number_of(word))))
     }
 
     /// As [`entry_at`](Self::entry_at), with a mutable value.
@@ -224,8 +224,8 @@ impl<V, K: Key> RangeMap<V, K> {
     #[inline]
     #[must_use]
     pub fn entry_at_mut(&mut self, index: K) -> Option<(K::Span, &mut V)> {
-        let (span, number) = self.ranges.numbers.entry_at(index.to_word())?;
-        Some((K::Span::of_words(span), self.ranges.values.get_mut(number)))
+        let (span, word) = self.ranges.numbers.tree.entry_at(index.to_word())?;
+        Some((K::Span::of_words(span), self.ranges.values.get_mut(number_of(word))))
     }
 
     /// The last entry that begins before an index. It may contain the index.
