@@ -153,16 +153,16 @@ mod tests {
         }
     }
 
-    /// The first addresses of all mappings with a name, or of all.
-    fn starts(of: Option<&str>) -> Vec<u64> {
-        let mut starts = Vec::new();
-        mappings::each(|range, name| starts.extend(of.is_none_or(|of| of == name).then_some(range.start)))
-            .unwrap();
-        starts
-    }
-
     #[test]
     fn stacks_alone_keep_room_below_them() {
+        let starts = |of: Option<&str>| {
+            let mut starts = Vec::new();
+            mappings::each(|range, name| {
+                starts.extend(of.is_none_or(|of| of == name).then_some(range.start));
+            })
+            .unwrap();
+            starts
+        };
         let stack = starts(Some("[stack]"))[0];
         let below = find(stack, 1 << 40, 4096).unwrap().unwrap();
         assert!(below + 4096 <= stack - STACK_ROOM_BYTES, "{below:#x}, the stack begins at {stack:#x}");
