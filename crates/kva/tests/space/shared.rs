@@ -196,6 +196,7 @@ impl Two {
     fn compare(&self, random: &mut Random) {
         self.shared.validate().unwrap();
         assert_eq!(self.shared.len(), self.alone.len());
+        assert_eq!((self.shared.span(), self.shared.granule()), (self.alone.span(), self.alone.granule()));
         assert_eq!(self.shared.free_sizes(), self.alone.free_sizes());
         assert_eq!(self.shared.stats().fragmentation(), self.alone.stats().fragmentation());
         let bytes = |value: &u64, to: &mut Writer| to.put(&value.to_le_bytes());
