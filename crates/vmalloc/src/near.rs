@@ -157,7 +157,7 @@ mod tests {
     fn starts(of: Option<&str>) -> Vec<u64> {
         let mut starts = Vec::new();
         mappings::each(|range, name| starts.extend(of.is_none_or(|of| of == name).then_some(range.start)))
-            .unwrap();
+            .expect("the system lists the mappings");
         starts
     }
 
