@@ -108,8 +108,9 @@ impl Builder {
         Self { advice: Advice { node: Some(node), ..self.advice }, ..self }
     }
 
-    /// The debug mode: freed memory faults when it is touched, until it is handed out again. That does not happen
-    /// before another `quarantine_bytes` were freed. Nothing stays resident. Each free is a system call.
+    /// The debug mode: freed blocks, slots and stacks fault when they are touched, until they are handed out again. That
+    /// does not happen before another `quarantine_bytes` were freed, unless addresses run out. Nothing stays resident.
+    /// Each free is a system call. Dropped pools and vectors lose their content, but do not fault.
     #[doc(alias = "MADV_GUARD_INSTALL")]
     pub fn catch_use_after_free(self, quarantine_bytes: u64) -> Self {
         Self { quarantine_bytes: Some(quarantine_bytes), ..self }

@@ -14,8 +14,9 @@ use freehold_units::{Align, Bytes, Rejected, Span, error_messages};
 const STACK_ROOM_BYTES: u64 = 128 << 20;
 /// Only the system may map below this address.
 const LOWEST: u64 = 1 << 20;
-/// The highest address that a process gets without asking for more. On x86-64, half of the addresses are the kernel's.
-const HIGHEST: u64 = if cfg!(target_arch = "x86_64") { (1 << 47) - 1 } else { (1 << 48) - 1 };
+/// The highest address that a process gets without asking for more. On x86-64, half of the addresses are the kernel's,
+/// and the last page of the other half is nobody's.
+const HIGHEST: u64 = if cfg!(target_arch = "x86_64") { (1 << 47) - 4096 - 1 } else { (1 << 48) - 1 };
 /// Attempts, in case other threads take the place that was found.
 const ATTEMPTS: u32 = 16;
 
@@ -170,6 +171,16 @@ mod tests {
         let code = stacks_alone_keep_room_below_them as *const () as u64;
         let touches = || starts(None).contains(&(find(code, 1 << 40, 4096).unwrap().unwrap() + 4096));
         assert!((0..100).any(|_| touches()));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn places_below_the_highest_addresses_are_found() {
+        for anchor in [HIGHEST, HIGHEST + 1, (1 << 47) - 1, 1 << 47] {
+            let anchor = std::ptr::without_provenance(anchor as usize);
+            let place = reserve(anchor, 1 << 40, 4096).unwrap();
+            assert!(place.base().addr().get() < anchor.addr());
+        }
     }
 
     #[test]

@@ -41,6 +41,28 @@ fn warm_blocks_come_back_and_are_zero_if_asked() {
     }
 }
 
+/// 144 MiB are all addresses; the size that such blocks share is 160 MiB.
+#[test]
+#[cfg_attr(miri, ignore = "all of a reservation is memory there")]
+fn a_block_may_have_all_addresses() {
+    let retain = RetainPolicy::bytes(1 << 30);
+    let vm = VirtualMemory::builder().reserve(144 * MIB).retain(retain).build().unwrap();
+    for len in [144 * MIB, 144 * MIB, 144 * MIB - 4096, 130 * MIB, 128 * MIB, 144 * MIB] {
+        let mut block = vm.alloc(len, Zero::Yes).unwrap();
+        assert_eq!((block.len(), block[0], block[len - 1]), (len, 0, 0));
+        (block[0], block[len - 1]) = (1, 1);
+        drop(block);
+        vm.validate().unwrap();
+    }
+    let error = vm.alloc(145 * MIB, Zero::No).unwrap_err();
+    let is_told = |error| {
+        let (asked, all) = (145 << 20, 144 << 20);
+        matches!(error, AllocError::Addresses(kva::AllocError::TooLarge { size_bytes, room_bytes, .. })
+            if size_bytes == asked && room_bytes == all)
+    };
+    assert!(is_told(error), "{error}");
+}
+
 #[test]
 fn a_slot_that_served_a_longer_block_is_zero_after_it_was_given_back() {
     // 20 pages and 17 are of one size class.

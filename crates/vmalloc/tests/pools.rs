@@ -304,6 +304,20 @@ fn only_what_was_used_is_cleared() {
     vm.validate().unwrap();
 }
 
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn a_pool_that_does_not_zero_counts_nothing_as_cleared() {
+    let vm = vm();
+    let layout = SlotLayout::new(16 << 10).count(64).zero(Zero::No).keep_resident(8192);
+    let slots = vm.slots(&layout).unwrap();
+    let mut held: Vec<_> = (0..64).map(|_| slots.get().unwrap()).collect();
+    held.iter_mut().for_each(|slot| slot.fill(1));
+    drop(held);
+    assert_eq!(vm.resident_bytes(), Ok(64 * 8192), "the 64 were looked through");
+    assert!(slots.get().unwrap()[..8192].iter().all(|&byte| byte == 1));
+    assert_eq!(vm.stats().scrub.cleared_bytes, 0);
+}
+
 /// Stacks that were once deep keep their highest pages alone.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[allow(unsafe_code, reason = "words of stacks are written")]

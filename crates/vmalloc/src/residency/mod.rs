@@ -80,10 +80,15 @@ impl Residency {
         let size_bytes = self.zones.sizes.large_bytes(len);
         let held = match self.large.take(&self.zones, zone, size_bytes, len) {
             Some(held) => held,
-            None => match zone.alloc(&self.zones.mapping, size_bytes, len) {
-                Ok(held) => held,
-                Err(error) => self.alloc_after_reclaim(zone, &Request::new(len as u64), len, error)?,
-            },
+            None => {
+                // A length that fits may be rounded up to more than all addresses.
+                let has_size = size_bytes <= self.zones.mapping.len() as u64;
+                let size_bytes = if has_size { size_bytes } else { len as u64 };
+                match zone.alloc(&self.zones.mapping, size_bytes, len) {
+                    Ok(held) => held,
+                    Err(error) => self.alloc_after_reclaim(zone, &Request::new(len as u64), len, error)?,
+                }
+            }
         };
         self.hand_out(zone, held)
     }

@@ -99,9 +99,9 @@ impl Scrub {
                 if part.is_empty() {
                     return;
                 }
-                bytes += part.len() as u64;
                 let stays = shape.stays(&part);
                 if shape.zeroed {
+                    bytes += part.len() as u64;
                     held.pages.zero(stays.clone());
                 }
                 for more in [part.start..stays.start, stays.end..part.end] {
