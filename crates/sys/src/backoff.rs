@@ -11,6 +11,6 @@ pub fn wait_while(mut is_busy: impl FnMut() -> bool) {
             None => std::thread::yield_now(),
             Some(sleeps) => std::thread::sleep(Duration::from_micros(50 << (sleeps / 16).min(2))),
         }
-        looks += 1;
+        looks = looks.saturating_add(1);
     }
 }

@@ -388,3 +388,20 @@ fn walks_go_past_guards_and_new_places() {
     space.commit_move(token).unwrap();
     space.validate().unwrap();
 }
+
+/// Two places of a pending move, and the mark of a carved region.
+#[test]
+fn moves_and_marks_are_counted() {
+    let mut space = space(8);
+    space.alloc_at(pages(0, 1), 0).unwrap();
+    space.alloc_at(pages(1, 1), 1).unwrap();
+    let bytes = |space: &AddressSpace<u32>| space.stats().busy_index_bytes;
+    let before = bytes(&space);
+    let pending = space.begin_move(0, 4 * PAGE).unwrap();
+    let moving = bytes(&space);
+    assert!(moving >= before + 4 * size_of::<u64>(), "{moving} bytes, {before} before");
+    space.cancel_move(pending).unwrap();
+    space.carve::<()>(&Request::new(PAGE), 2, Placement::Lowest).unwrap();
+    assert!(bytes(&space) >= moving + 2 * size_of::<u64>());
+    space.validate().unwrap();
+}
