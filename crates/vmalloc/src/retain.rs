@@ -45,3 +45,16 @@ impl Default for RetainPolicy {
         Self::bytes(256 << 20).decay(Duration::from_secs(1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_a_part_of_the_threshold() {
+        let batches = [0, 1 << 20, 256 << 20, 1 << 40].map(|bytes| RetainPolicy::bytes(bytes).batch_bytes());
+        assert_eq!(batches, [0, 64 << 10, 16 << 20, 16 << 20]);
+        let decaying = RetainPolicy::bytes(5).decay(Duration::from_secs(2));
+        assert_eq!((decaying.bytes, decaying.decay), (5, Some(Duration::from_secs(2))));
+    }
+}

@@ -100,6 +100,8 @@ fn pools_that_cannot_be_are_refused() {
         assert!(matches!(refused(SlotLayout::new(size)), PoolError::TooLarge { .. }));
         assert!(matches!(refused(SlotLayout::new(4096).guard(size)), PoolError::TooLarge { .. }));
     }
+    // No slot has so many bytes, whatever the reservation.
+    assert_eq!(refused(SlotLayout::new(1 << 46)), PoolError::TooLarge { slot_bytes: None });
     // An eighth of the reservation has no room for 32.
     assert!(matches!(refused(SlotLayout::new(4 * MIB)), PoolError::TooLarge { slot_bytes: Some(_) }));
     assert!(matches!(refused(SlotLayout::new(4096).count(u64::MAX)), PoolError::TooLarge { .. }));
