@@ -66,7 +66,7 @@ impl<V> Leaf<V> {
     }
 
     /// The slot of the region that contains a lane.
-    #[inline(always)] // likewise
+    #[inline(always)] // a part of `region_at` alone, and of its figure: 159 instructions, 50 more with calls within
     fn slot_at(&self, lane: i32) -> Option<usize> {
         let mut found = 0;
         for slot in 0..WIDTH {

@@ -347,7 +347,7 @@ impl<'a, V> Iterator for IterMut<'a, V> {
 }
 
 impl<V> DoubleEndedIterator for IterMut<'_, V> {
-    #[inline(always)] // as `Iter::next_back` of a `WordMap`
+    #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         self.numbers.next_back().map(|(span, number)| (span, self.value(number)))
     }

@@ -30,7 +30,7 @@ use crate::node::Nodes;
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 use freehold_units::{Broken, check};
-use numbered::{Numbered, number_of};
+use numbered::Numbered;
 
 /// Maps ranges of `u64`, or of another type of [`Key`], both ends included, to values of any type.
 ///
@@ -205,8 +205,8 @@ impl<V, K: Key> RangeMap<V, K> {
     #[inline(always)] // 145 instructions among 256 ranges, 172 with a call, which returns through memory
     #[must_use]
     pub fn entry_at(&self, index: K) -> Option<(K::Span, &V)> {
-        let (span, word) = self.ranges.numbers.tree.entry_at(index.to_word())?;
-        Some((K::Span::of_words(span), self.ranges.values.get(number_of(word))))
+        let (span, number) = self.ranges.numbers.entry_at(index.to_word())?;
+        Some((K::Span::of_words(span), self.ranges.values.get(number)))
     }
 
     /// As [`entry_at`](Self::entry_at), with a mutable value.
@@ -224,8 +224,8 @@ impl<V, K: Key> RangeMap<V, K> {
     #[inline]
     #[must_use]
     pub fn entry_at_mut(&mut self, index: K) -> Option<(K::Span, &mut V)> {
-        let (span, word) = self.ranges.numbers.tree.entry_at(index.to_word())?;
-        Some((K::Span::of_words(span), self.ranges.values.get_mut(number_of(word))))
+        let (span, number) = self.ranges.numbers.entry_at(index.to_word())?;
+        Some((K::Span::of_words(span), self.ranges.values.get_mut(number)))
     }
 
     /// The last entry that begins before an index. It may contain the index.

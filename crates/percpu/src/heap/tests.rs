@@ -79,7 +79,7 @@ fn a_forgotten_object_leaves_the_heap_valid() {
 #[test]
 fn large_and_aligned_objects_take_the_lock() {
     #[repr(align(256))]
-    struct Wide([AtomicU64; 8]);
+    struct Wide([AtomicU64; 32]);
     // SAFETY: made of atomics; nothing is owned.
     #[allow(unsafe_code)]
     unsafe impl Zeroed for Wide {}
